@@ -1,0 +1,3 @@
+//! The golden reference of a MetaRoCE NIC: its units, cycle by cycle, in plain Rust.
+pub mod params;
+pub use params::Params;
