@@ -1,3 +1,15 @@
 //! The golden reference of a MetaRoCE NIC: its units, cycle by cycle, in plain Rust.
+//!
+//! - [`params`]: the parameters of a NIC and the profiles.
+//! - [`port`]: the contract of every unit: ports, operation codes, latency, behaviour.
+//! - [`unit`]: the units' behaviour.
+//! - [`pipeline`]: what every streaming unit is made of.
+//!
+//! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
+
 pub mod params;
+pub mod pipeline;
+pub mod port;
+pub mod unit;
+
 pub use params::Params;

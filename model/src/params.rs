@@ -85,7 +85,11 @@ pub enum ParamsError {
 
 /// Number of bits that number `count` things, at least one.
 pub const fn index_bits(count: u32) -> u32 {
-    if count <= 2 { 1 } else { 32 - (count - 1).leading_zeros() }
+    if count <= 2 {
+        1
+    } else {
+        32 - (count - 1).leading_zeros()
+    }
 }
 
 impl Params {
@@ -96,8 +100,10 @@ impl Params {
             "ecp5" => include_str!("../profiles/ecp5.toml"),
             "asic400g" => include_str!("../profiles/asic400g.toml"),
             path if Path::new(path).extension().is_some_and(|e| e == "toml") => {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|source| ParamsError::Read { path: path.into(), source })?;
+                let text = std::fs::read_to_string(path).map_err(|source| ParamsError::Read {
+                    path: path.into(),
+                    source,
+                })?;
                 return Self::from_toml(&text, path);
             }
             other => return Err(ParamsError::Unknown(other.into())),
@@ -107,29 +113,51 @@ impl Params {
 
     /// Reads and checks a profile; `origin` says in errors where the text came from.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ParamsError> {
-        let params: Self = toml::from_str(text)
-            .map_err(|e| ParamsError::Parse { path: origin.into(), message: e.to_string() })?;
+        let params: Self = toml::from_str(text).map_err(|e| ParamsError::Parse {
+            path: origin.into(),
+            message: e.to_string(),
+        })?;
         params.check()?;
         Ok(params)
     }
 
     /// Refuses, with a sentence, values that describe hardware which cannot be built.
     pub fn check(&self) -> Result<(), ParamsError> {
-        let refuse = |reason: String| Err(ParamsError::Impossible { name: self.name.clone(), reason });
+        let refuse = |reason: String| {
+            Err(ParamsError::Impossible {
+                name: self.name.clone(),
+                reason,
+            })
+        };
         let mut name = self.name.chars();
         if !name.next().is_some_and(|c| c.is_ascii_lowercase())
             || !name.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         {
-            return refuse(format!("name is '{}', but it must be lower snake case", self.name));
+            return refuse(format!(
+                "name is '{}', but it must be lower snake case",
+                self.name
+            ));
         }
         let ranges = [
             ("connections", self.connections, 2, 4096, true),
             ("paths", self.paths, 2, 32, true),
             ("planes", self.planes, 1, 16, true),
             ("sack_bits", self.sack_bits, 16, 256, true),
-            ("psn_bits", self.psn_bits, index_bits(self.sack_bits) + 2, 24, false),
+            (
+                "psn_bits",
+                self.psn_bits,
+                index_bits(self.sack_bits) + 2,
+                24,
+                false,
+            ),
             ("timestamp_bits", self.timestamp_bits, 16, 32, false),
-            ("rtt_bits", self.rtt_bits, 8, self.timestamp_bits.saturating_sub(1).min(24), false),
+            (
+                "rtt_bits",
+                self.rtt_bits,
+                8,
+                self.timestamp_bits.saturating_sub(1).min(24),
+                false,
+            ),
             ("window_bits", self.window_bits, 4, 10, false),
             ("max_packet_bytes", self.max_packet_bytes, 256, 16383, false),
             ("burst_bits", self.burst_bits, 14, 24, false),
@@ -212,7 +240,10 @@ mod tests {
     #[test]
     fn a_profile_survives_toml() {
         let params = Params::load("ecp5").unwrap();
-        assert_eq!(Params::from_toml(&toml::to_string(&params).unwrap(), "copy").unwrap(), params);
+        assert_eq!(
+            Params::from_toml(&toml::to_string(&params).unwrap(), "copy").unwrap(),
+            params
+        );
     }
 
     /// Each impossible profile is refused with one sentence that names the field and what it may be.
@@ -220,12 +251,21 @@ mod tests {
     fn impossible_profiles_are_refused_with_a_sentence() {
         type Edit = fn(&mut Params);
         let cases: [(Edit, &str); 7] = [
-            (|p| p.connections = 3, "connections is 3, but it must be a power of two"),
+            (
+                |p| p.connections = 3,
+                "connections is 3, but it must be a power of two",
+            ),
             (|p| p.paths = 64, "paths is 64, but it must be from 2 to 32"),
             (|p| p.psn_bits = 9, "psn_bits is 9, but it must be from 10 to 24"),
             (|p| p.rtt_bits = 31, "rtt_bits is 31, but it must be from 8 to 24"),
-            (|p| p.name = "Big One".into(), "name is 'Big One', but it must be lower snake case"),
-            (|p| p.timestamp_bits = 0, "timestamp_bits is 0, but it must be from 16 to 32"),
+            (
+                |p| p.name = "Big One".into(),
+                "name is 'Big One', but it must be lower snake case",
+            ),
+            (
+                |p| p.timestamp_bits = 0,
+                "timestamp_bits is 0, but it must be from 16 to 32",
+            ),
             (
                 |p| (p.connections, p.wheel_slots, p.wheel_tick_bits) = (4096, 16, 2),
                 "the wheel spans 64 ticks, but 4096 connections need at least 16384 so that looking again cannot fill the pipeline",
@@ -235,15 +275,33 @@ mod tests {
             let mut params = Params::load("ecp5").unwrap();
             edit(&mut params);
             let refusal = params.check().unwrap_err().to_string();
-            assert_eq!(refusal, format!("the profile '{}' is impossible: {reason}", params.name));
+            assert_eq!(
+                refusal,
+                format!("the profile '{}' is impossible: {reason}", params.name)
+            );
         }
     }
 
     #[test]
     fn unknown_profiles_and_fields_are_refused() {
-        assert!(Params::load("huge").unwrap_err().to_string().contains("there is no profile 'huge'"));
-        assert!(Params::load("/nowhere/p.toml").unwrap_err().to_string().starts_with("cannot read the profile"));
+        assert!(
+            Params::load("huge")
+                .unwrap_err()
+                .to_string()
+                .contains("there is no profile 'huge'")
+        );
+        assert!(
+            Params::load("/nowhere/p.toml")
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot read the profile")
+        );
         let text = format!("{}\ncolour = 3\n", include_str!("../profiles/tiny.toml"));
-        assert!(Params::from_toml(&text, "p").unwrap_err().to_string().contains("colour"));
+        assert!(
+            Params::from_toml(&text, "p")
+                .unwrap_err()
+                .to_string()
+                .contains("colour")
+        );
     }
 }

@@ -1,0 +1,243 @@
+//! Ports, declared once. From a unit's declaration come the structs its model takes and gives, the packing for the
+//! Verilated RTL, the port list of the generated Verilog, the waveform's scopes and the documentation.
+//!
+//! Each submodule is the *contract* of one unit: its ports, operation codes, latency and behaviour, and nothing of
+//! how it is done. The model (`unit::*`) and the RTL generator both read it; they share nothing else.
+//!
+//! # Conventions
+//! - One clock `clk` (not listed: every unit has it) and a synchronous, active-high reset `rst`.
+//! - Streams follow AXI4-Stream's handshake. The fields of a stream are ports of their own, `STREAM_FIELD`; together
+//!   they are its `tdata`. Once `tvalid` rises, it and the fields stay until `tready`.
+//! - Every output is a function of the unit's registers alone, never of an input in the same clock. So `tready` cannot
+//!   depend on `tvalid`, and no combinational path crosses a unit.
+//! - The fields of an output stream are zero while its `tvalid` is low: there are no don't-cares to compare around.
+//! - A unit takes the inputs of a clock at its rising edge. Reset wins over everything.
+
+pub mod axis_register;
+pub mod path_table;
+pub mod rate_limiter;
+pub mod sack_rx;
+pub mod sack_tx;
+
+use crate::Params;
+use bitvec::{array::BitArray, order::Lsb0};
+use std::fmt::Debug;
+
+/// A selective-acknowledgement vector: bit i is the packet whose PSN is congruent to i modulo `sack_bits`. A profile
+/// with fewer than 256 bits leaves the upper ones zero.
+pub type Vector = BitArray<[u64; 4], Lsb0>;
+
+/// Whether a unit takes or gives a port's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Driven from outside.
+    Input,
+    /// Driven by the unit.
+    Output,
+}
+
+/// One declared port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name in the Verilog, the waveform and the Rust struct.
+    pub name: &'static str,
+    /// Input or output.
+    pub direction: Direction,
+    /// Width in bits under the given profile.
+    pub width: u32,
+    /// The first 32-bit word that holds it in the packed form.
+    pub word: usize,
+    /// How many words hold it in the packed form: fixed by its Rust type, whatever its width.
+    pub words: usize,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A type that a port's value can have in Rust; it packs into little-endian 32-bit words.
+pub trait Value: Copy + Default + Debug + PartialEq {
+    /// Words it takes.
+    const WORDS: usize;
+    /// Writes the value to the first `WORDS` words.
+    fn put(self, words: &mut [u32]);
+    /// Reads the value from the first `WORDS` words.
+    fn get(words: &[u32]) -> Self;
+}
+
+macro_rules! one_word_values {
+    ($($type:ty),+) => {$(
+        impl Value for $type {
+            const WORDS: usize = 1;
+            #[inline]
+            fn put(self, words: &mut [u32]) {
+                words[0] = u32::from(self);
+            }
+            #[inline]
+            fn get(words: &[u32]) -> Self {
+                words[0] as $type
+            }
+        }
+    )+};
+}
+one_word_values!(u8, u16, u32);
+
+impl Value for bool {
+    const WORDS: usize = 1;
+    #[inline]
+    fn put(self, words: &mut [u32]) {
+        words[0] = u32::from(self);
+    }
+    #[inline]
+    fn get(words: &[u32]) -> Self {
+        words[0] != 0
+    }
+}
+
+impl Value for u64 {
+    const WORDS: usize = 2;
+    #[inline]
+    fn put(self, words: &mut [u32]) {
+        words[0] = self as u32;
+        words[1] = (self >> 32) as u32;
+    }
+    #[inline]
+    fn get(words: &[u32]) -> Self {
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    }
+}
+
+impl Value for Vector {
+    const WORDS: usize = 8;
+    #[inline]
+    fn put(self, words: &mut [u32]) {
+        for (pair, limb) in words.chunks_exact_mut(2).zip(self.data) {
+            limb.put(pair);
+        }
+    }
+    #[inline]
+    fn get(words: &[u32]) -> Self {
+        Self::new(std::array::from_fn(|i| u64::get(&words[2 * i..])))
+    }
+}
+
+/// A struct made by [`ports!`]: all inputs, or all outputs, of a unit.
+pub trait Ports: Copy + Default + Debug + PartialEq {
+    /// Words of the packed form.
+    const WORDS: usize;
+    /// The declared ports, in order, with their widths under `params`.
+    fn ports(params: &Params) -> Vec<Port>;
+    /// Packs all values; `words` holds at least `WORDS` words.
+    fn pack(&self, words: &mut [u32]);
+    /// Unpacks what [`Ports::pack`] packed.
+    fn unpack(words: &[u32]) -> Self;
+}
+
+/// Declares the inputs or the outputs of a unit: each port's documentation, name, Rust type and width in bits.
+#[macro_export]
+macro_rules! ports {
+    (
+        $(#[$meta:meta])*
+        $direction:ident $name:ident ($params:ident) {
+            $( #[doc = $doc:literal] $port:ident : $type:ty = $width:expr ),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct $name {
+            $( #[doc = $doc] pub $port: $type, )+
+        }
+
+        impl $crate::port::Ports for $name {
+            const WORDS: usize = 0 $( + <$type as $crate::port::Value>::WORDS )+;
+
+            fn ports($params: &$crate::Params) -> Vec<$crate::port::Port> {
+                let _ = $params;
+                let mut word = 0;
+                let mut list = Vec::new();
+                $(
+                    let words = <$type as $crate::port::Value>::WORDS;
+                    list.push($crate::port::Port {
+                        name: stringify!($port),
+                        direction: $crate::port::Direction::$direction,
+                        width: $width,
+                        word,
+                        words,
+                        doc: $doc.trim_ascii(),
+                    });
+                    word += words;
+                )+
+                let _ = word;
+                list
+            }
+
+            #[inline]
+            fn pack(&self, words: &mut [u32]) {
+                let words = &mut words[..Self::WORDS];
+                let mut word = 0;
+                $(
+                    $crate::port::Value::put(self.$port, &mut words[word..]);
+                    word += <$type as $crate::port::Value>::WORDS;
+                )+
+                let _ = word;
+            }
+
+            #[inline]
+            fn unpack(words: &[u32]) -> Self {
+                let words = &words[..Self::WORDS];
+                let mut word = 0;
+                $(
+                    let $port = <$type as $crate::port::Value>::get(&words[word..]);
+                    word += <$type as $crate::port::Value>::WORDS;
+                )+
+                let _ = word;
+                Self { $($port),+ }
+            }
+        }
+    };
+}
+
+/// All ports of a unit but `clk`, inputs first.
+pub fn unit_ports<I: Ports, O: Ports>(params: &Params) -> Vec<Port> {
+    let mut ports = I::ports(params);
+    ports.extend(O::ports(params));
+    ports
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    ports! {
+        /// One port of each type.
+        Input Sample (params) {
+            /// A flag.
+            flag: bool = 1,
+            /// A small number.
+            small: u8 = 3,
+            /// A vector.
+            vector: Vector = params.sack_bits,
+            /// A long number.
+            long: u64 = 40,
+        }
+    }
+
+    /// H3: what lockstep compares is what the structs hold: packing loses nothing.
+    #[test]
+    fn packing_round_trips() {
+        let mut sample = Sample {
+            flag: true,
+            small: 5,
+            long: 0x12_3456_789a,
+            ..Default::default()
+        };
+        sample.vector.set(3, true);
+        sample.vector.set(255, true);
+        let mut words = [0; Sample::WORDS];
+        sample.pack(&mut words);
+        assert_eq!(Sample::unpack(&words), sample);
+        let params = Params::load("tiny").unwrap();
+        let ports = Sample::ports(&params);
+        assert_eq!(ports.iter().map(|p| p.words).sum::<usize>(), Sample::WORDS);
+        assert_eq!((ports[2].name, ports[2].width, ports[2].word), ("vector", 32, 2));
+        assert_eq!(ports[2].doc, "A vector.");
+    }
+}

@@ -1,0 +1,24 @@
+//! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
+
+pub mod axis_register;
+
+use crate::{Params, port::Ports};
+
+/// A hardware unit as the model sees it.
+pub trait Unit {
+    /// The unit's name, the same in the RTL, the lockstep and the docs.
+    const NAME: &'static str;
+    /// All inputs of one clock.
+    type Inputs: Ports;
+    /// All outputs of one clock.
+    type Outputs: Ports;
+
+    /// The unit as it is one clock after power-up with `rst` high.
+    fn new(params: &Params) -> Self;
+
+    /// The outputs in the present clock. They depend on registers only.
+    fn outputs(&self) -> Self::Outputs;
+
+    /// The rising edge that ends the present clock, with that clock's inputs.
+    fn clock(&mut self, inputs: &Self::Inputs);
+}
