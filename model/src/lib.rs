@@ -2,7 +2,7 @@
 //!
 //! - [`params`]: the parameters of a NIC and the profiles.
 //! - [`port`]: the contract of every unit: ports, operation codes, latency, behaviour.
-//! - [`unit`]: the units' behaviour.
+//! - [`mod@unit`]: the units' behaviour.
 //! - [`pipeline`]: what every streaming unit is made of.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.

@@ -119,7 +119,7 @@ impl Value for Vector {
     }
 }
 
-/// A struct made by [`ports!`]: all inputs, or all outputs, of a unit.
+/// A struct made by [`crate::ports!`]: all inputs, or all outputs, of a unit.
 pub trait Ports: Copy + Default + Debug + PartialEq {
     /// Words of the packed form.
     const WORDS: usize;

@@ -19,7 +19,7 @@
 //! - [`op::CONFIGURE`]: rate and cap are set, `tokens = cap << 16`, `last = now`; `waiting` stays.
 //! - [`op::CHARGE`]: settle; `tokens -= bytes << 16`.
 //! - [`op::HINT`]: settle with the old rate; then the rate is set.
-//! - [`op::QUERY`]: settle.
+//! - [`op::QUERY`][]: settle.
 //! - *Recheck* (from the wheel, never from outside): `waiting` is cleared; settle; if eligible a [`op::WAKE`] comes out, otherwise nothing does.
 //! - After any of them: a connection that is not eligible, not waiting and has a rate is put in the wheel and `waiting` is set.
 //! - Codes 4 to 7 at the input are reserved and do what QUERY does (and come out with the code they went in with).
