@@ -143,7 +143,7 @@ impl Builder {
         }
     }
 
-    fn from_expression(&self, expression: Expression, width: u32) -> Signal {
+    fn with_width(&self, expression: Expression, width: u32) -> Signal {
         Signal {
             expression,
             width,
@@ -195,7 +195,7 @@ impl Builder {
         );
         // A literal of any width is a cast of one that rust-hdl can hold; the printer makes one sized literal of both.
         let literal = Expression::Literal(VerilogLiteral::from(value));
-        self.from_expression(Expression::Cast(Box::new(literal), width as usize), width)
+        self.with_width(Expression::Cast(Box::new(literal), width as usize), width)
     }
 
     /// A wire with a name and a value.
@@ -448,12 +448,12 @@ impl Signal {
             operator,
             Box::new(other.expression.clone()),
         );
-        self.builder.from_expression(expression, width)
+        self.builder.with_width(expression, width)
     }
 
     fn unary(&self, operator: VerilogOpUnary, width: u32) -> Signal {
         let expression = Expression::Unary(operator, Box::new(self.expression.clone()));
-        self.builder.from_expression(expression, width)
+        self.builder.with_width(expression, width)
     }
 
     /// A constant of this signal's width.
@@ -522,7 +522,7 @@ impl Signal {
         } else {
             Expression::Slice(base, width as usize, offset)
         };
-        self.builder.from_expression(expression, width)
+        self.builder.with_width(expression, width)
     }
 
     /// The bit at a constant position.
@@ -539,7 +539,7 @@ impl Signal {
     pub fn index(&self, position: &Signal) -> Signal {
         let base = Box::new(self.materialised().expression);
         let position = Box::new(position.materialised().expression);
-        self.builder.from_expression(Expression::Index(base, position), 1)
+        self.builder.with_width(Expression::Index(base, position), 1)
     }
 
     /// Zero-extended to `width` bits.
@@ -553,7 +553,7 @@ impl Signal {
             return self.clone();
         }
         let expression = Expression::Cast(Box::new(self.materialised().expression), width as usize);
-        self.builder.from_expression(expression, width)
+        self.builder.with_width(expression, width)
     }
 
     /// Sign-extended to `width` bits; of one bit, that bit `width` times.
@@ -568,7 +568,7 @@ impl Signal {
         }
         let signed = Expression::Signed(Box::new(self.materialised().expression));
         self.builder
-            .from_expression(Expression::Cast(Box::new(signed), width as usize), width)
+            .with_width(Expression::Cast(Box::new(signed), width as usize), width)
     }
 
     /// The lowest `width` bits.
@@ -601,7 +601,7 @@ impl Signal {
             operator,
             Box::new(count.expression.clone()),
         );
-        self.builder.from_expression(expression, self.width)
+        self.builder.with_width(expression, self.width)
     }
 
     /// A wire that is `if_true` when this one-bit signal holds, else `if_false`, with a name made for it.
@@ -659,6 +659,7 @@ operators!(Add add Add, Sub sub Sub, BitAnd bitand BitAnd, BitOr bitor BitOr, Bi
 impl Mul<&Signal> for &Signal {
     type Output = Signal;
     /// The full product: as wide as both factors together.
+    #[allow(clippy::suspicious_arithmetic_impl)] // the sum is of widths
     fn mul(self, other: &Signal) -> Signal {
         let width = self.width + other.width;
         self.extend(width)
