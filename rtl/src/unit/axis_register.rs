@@ -3,7 +3,10 @@
 //! Every unit ends in one. `s_axis_tready` is a register, so it can enable a whole pipeline, and no combinational path
 //! runs from `m_axis_tready` to `s_axis_tready`.
 
-use crate::hdl::{Builder, Module, Signal};
+use crate::hdl::{
+    Builder, Module, Signal,
+    mutate::{Fault, Mutation},
+};
 use metaroce_model::{
     Params,
     port::{
@@ -87,3 +90,17 @@ fn behaviour(b: &Builder) {
     b.drive("m_axis_tvalid", &head_valid);
     b.drive("m_axis_tdata", &head);
 }
+
+/// Lines whose breaking the lockstep must find.
+pub const MUTATIONS: [Mutation; 10] = [
+    Mutation { signal: "push", fault: Fault::Operator },
+    Mutation { signal: "push", fault: Fault::Zero },
+    Mutation { signal: "head_free", fault: Fault::Operator },
+    Mutation { signal: "offered", fault: Fault::Increment },
+    Mutation { signal: "next_head", fault: Fault::Invert },
+    Mutation { signal: "head_valid", fault: Fault::Operator },
+    Mutation { signal: "spare_valid", fault: Fault::Operator },
+    Mutation { signal: "head", fault: Fault::Enable },
+    Mutation { signal: "spare", fault: Fault::Enable },
+    Mutation { signal: "m_axis_tvalid", fault: Fault::Invert },
+];
