@@ -165,12 +165,9 @@ impl PathTable {
         } else {
             let path = &mut self.paths[usize::from(index)];
             path.operate(operation, &self.limits);
-            let bit = 1 << (index & ((1 << self.path_bits) - 1));
-            if path.is_eligible() {
-                connection.eligible |= bit;
-            } else {
-                connection.eligible &= !bit;
-            }
+            let place = index & ((1 << self.path_bits) - 1);
+            connection.eligible =
+                connection.eligible & !(1 << place) | u32::from(path.is_eligible()) << place;
             path.report(&mut result, &self.limits);
         }
         result

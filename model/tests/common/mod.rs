@@ -1,8 +1,21 @@
-//! What the units' tests share: the timing that every unit has, said in another way than the model says it.
+//! What the units' tests share.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
+use metaroce_model::Params;
 use std::collections::VecDeque;
 
-/// Results on their way: each comes to the output queue (two entries) a number of moving clocks after it was made.
+/// Profile tiny with another length of the vector and the smallest PSN that it allows.
+pub fn sized(sack_bits: u32) -> Params {
+    Params {
+        sack_bits,
+        psn_bits: sack_bits.ilog2() + 2,
+        ..Params::load("tiny").unwrap()
+    }
+}
+
+/// The timing that every unit has, said in another way than the model says it: each result comes to the output queue
+/// (two entries) a number of moving clocks after it was made.
 pub struct Delay<T> {
     latency: u64,
     /// Moving clocks so far.
