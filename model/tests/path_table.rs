@@ -362,6 +362,21 @@ fn utilisation_decays() {
     assert_eq!(utilisation(&mut unit, op::READ, 19 << 10), 0);
 }
 
+/// R2: the utilisation saturates at its 16 bits.
+#[test]
+fn utilisation_saturates() {
+    let mut unit = tiny();
+    let mut results = 0;
+    while results < 65_540 {
+        let outputs = unit.outputs();
+        if outputs.m_axis_result_tvalid {
+            results += 1;
+            assert_eq!(u32::from(outputs.m_axis_result_utilisation), results.min(65_535));
+        }
+        unit.clock(&operation(op::SEND, 0, 0));
+    }
+}
+
 /// R2, R9: CONFIGURE moves a path and keeps what was learned about it, unless it is to be cleared.
 #[test]
 fn configure_with_and_without_clear() {
