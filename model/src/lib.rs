@@ -4,12 +4,14 @@
 //! - [`port`]: the contract of every unit: ports, operation codes, latency, behaviour.
 //! - [`mod@unit`]: the units' behaviour.
 //! - [`pipeline`]: what every streaming unit is made of.
+//! - [`rocev2`]: captures of real RoCEv2 traffic, and made-up ones.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
 
 pub mod params;
 pub mod pipeline;
 pub mod port;
+pub mod rocev2;
 pub mod unit;
 
 pub use params::Params;
