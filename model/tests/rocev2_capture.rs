@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PUBLIC_CAPTURES, generated, pcap, pcapng, public_captures};
-use metaroce_model::rocev2::pcap::{FormatError, RecordError};
+use metaroce_model::rocev2::pcap::{FormatError, RecordError, WriteError, write_pcap};
 use metaroce_model::rocev2::*;
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn public_captures_verify() {
     }
 }
 
-/// The messages of node 0 of the public ring: six chunks of 8192 bytes each way, and no packet left over (R5: a
+/// The messages of node 0 of the public ring: four chunks of 8192 bytes each way, and no packet left over (R5: a
 /// write says where it goes).
 #[test]
 fn public_ring_folds_to_messages() {
@@ -275,6 +275,11 @@ fn skipped_frames_are_counted_by_reason() {
         changed(&|frame| *frame.last_mut().unwrap() ^= 1),
         changed(&|frame| frame[39] -= 4),
         changed(&|frame| frame.truncate(60)),
+        resealed(&|frame| {
+            frame.insert(bth + 12 + 16, 0);
+            frame[17] += 1;
+            frame[39] += 1;
+        }),
         resealed(&|frame| frame[bth + 1] |= 0x1),
         resealed(&|frame| frame[bth] = 0x81),
     ];
@@ -297,20 +302,23 @@ fn skipped_frames_are_counted_by_reason() {
     );
     assert_eq!(
         reasons[5..7],
-        [Malformed::Version(1).into(), Skip::OtherOpcode(0x81)]
+        [Malformed::Padding.into(), Malformed::Version(1).into()]
     );
-    assert_eq!(reasons[7..], [Skip::Truncated { captured, original }]);
+    assert_eq!(
+        reasons[7..],
+        [Skip::OtherOpcode(0x81), Skip::Truncated { captured, original }]
+    );
     let skipped = SkippedFrames {
         other_traffic: 2,
         truncated: 1,
         bad_icrc: 1,
-        malformed: 3,
+        malformed: 4,
         other_opcode: 1,
     };
     assert_eq!(
         capture.summary,
         CaptureSummary {
-            frames: 8,
+            frames: 9,
             skipped,
             ..Default::default()
         }
@@ -400,6 +408,17 @@ fn packets_round_trip() {
     assert_eq!(long.to_frame(&link), Err(FrameError::TooLong(65_500)));
 }
 
+/// What a pcap file cannot hold is refused.
+#[test]
+fn impossible_records_are_refused() {
+    let (long, late) = (vec![0; 262_145], Duration::from_secs(1 << 32));
+    assert_eq!(
+        write_pcap([(Duration::ZERO, &long[..])]),
+        Err(WriteError::TooLong(262_145))
+    );
+    assert_eq!(write_pcap([(late, &long[..60])]), Err(WriteError::TooLate(late)));
+}
+
 /// A record error tells its kind, not only its sentence.
 #[test]
 fn record_errors_are_typed() {
@@ -410,6 +429,12 @@ fn record_errors_are_typed() {
     );
     assert_eq!(reader.next(), None);
     assert!(reader.summary().incomplete);
+    let obsolete = [pcapng(false, 1, &[]), [2, 12, 12].map(u32::to_le_bytes).concat()].concat();
+    let offset = obsolete.len() as u64 - 12;
+    assert_eq!(
+        CaptureReader::new(&obsolete).unwrap().next(),
+        Some(Err(RecordError::Obsolete { number: 1, offset }))
+    );
     assert_eq!(
         CaptureReader::new(b"\xd4\xc3\xb2\xa1").err(),
         Some(FormatError::HeaderCutOff(4))

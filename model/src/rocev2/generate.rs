@@ -1,5 +1,5 @@
-//! A made-up capture in the shape of an NCCL ring all-reduce of three nodes, seen at node 0: each node writes to
-//! the next one. In every step the receiver first grants a buffer with a write of 64 bytes, then the sender writes
+//! A made-up capture in the shape of the public NCCL ring captures of rdma_ib_tutorial: an all-reduce of three
+//! nodes, seen at node 0; each node writes to the next one. In every step the receiver first grants a buffer with a write of 64 bytes, then the sender writes
 //! its chunk with immediate data at the end, in packets of the path MTU; each message is acknowledged. Some TCP of
 //! the set-up comes first, as other traffic. The same seed gives the same bytes.
 

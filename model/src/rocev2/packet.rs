@@ -98,6 +98,9 @@ pub enum Malformed {
     /// The packet ends inside its transport headers, padding or ICRC.
     #[error("it ends inside its transport headers, padding or ICRC")]
     HeaderCutOff,
+    /// Payload and padding do not fill whole words.
+    #[error("its payload and padding are not a multiple of four bytes")]
+    Padding,
     /// A version of the transport header other than 0.
     #[error("it has version {0} of the transport header, and only 0 is defined")]
     Version(u8),
@@ -186,6 +189,9 @@ impl Packet {
         }
         let mut rest = rest;
         let operation = Operation::take(bth.opcode, &mut rest)?.ok_or(Skip::OtherOpcode(bth.opcode))?;
+        if rest.len() % 4 != 0 {
+            return Err(Malformed::Padding.into());
+        }
         let payload_bytes = rest
             .len()
             .checked_sub(bth.pad.into())

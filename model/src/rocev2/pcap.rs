@@ -72,6 +72,16 @@ pub enum RecordError {
         /// What is wrong, as a predicate.
         reason: String,
     },
+    /// A block that the enhanced packet block of pcapng has replaced.
+    #[error(
+        "packet {number}, which begins at byte {offset}, is an obsolete packet block: convert the file with editcap"
+    )]
+    Obsolete {
+        /// Number of the record's frame, from 1.
+        number: u64,
+        /// Where the record begins, in bytes.
+        offset: u64,
+    },
     /// An interface of a pcapng file is not Ethernet.
     #[error(
         "packet {number} has link type {link_type}, and only Ethernet (1) is read: capture on an Ethernet interface"
@@ -114,6 +124,7 @@ pub(super) enum Broken {
     CutOff,
     Corrupt(String),
     LinkType(u16),
+    Obsolete,
 }
 
 impl<'a> Records<'a> {
@@ -189,6 +200,7 @@ impl<'a> Iterator for Records<'a> {
                             offset,
                             reason,
                         },
+                        Broken::Obsolete => RecordError::Obsolete { number, offset },
                         Broken::LinkType(link_type) => RecordError::LinkType { number, link_type },
                     }));
                 }

@@ -49,9 +49,7 @@ impl Section {
             IDB_MAGIC => self.interface_description(block),
             EPB_MAGIC => self.enhanced_packet(block),
             SPB_MAGIC => self.simple_packet(block),
-            OBSOLETE_PACKET_BLOCK => Err(corrupt(
-                "is an obsolete packet block, which is not read; convert it with editcap",
-            )),
+            OBSOLETE_PACKET_BLOCK => Err(Broken::Obsolete),
             _ => Ok(Content::Other),
         };
         content.map(|content| (rest, content))

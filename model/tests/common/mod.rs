@@ -73,7 +73,7 @@ pub fn pcap(magic: u32, big_endian: bool, link_type: u32, frames: &[&[u8]]) -> V
     file
 }
 
-/// A pcapng file of these frames: section header, interface with nanoseconds, a block of an unknown kind, then an
+/// A pcapng file of these frames: section header, interface with nanoseconds and an offset of 3 s, a block of an unknown kind, then an
 /// enhanced packet block for each frame, all with the time of 7.000000500 s.
 pub fn pcapng(big_endian: bool, link_type: u16, frames: &[&[u8]]) -> Vec<u8> {
     let word = |value| u32_bytes(value, big_endian);
@@ -90,8 +90,14 @@ pub fn pcapng(big_endian: bool, link_type: u16, frames: &[&[u8]]) -> Vec<u8> {
         [&word(kind)[..], &length, &body, &padding, &length].concat()
     };
     let section = [&word(0x1a2b_3c4d)[..], &half(1), &half(0), &[0xff; 8]].concat();
-    let resolution = [&half(9)[..], &half(1), &[9, 0, 0, 0], &[0; 4]].concat();
-    let interface = [&half(link_type)[..], &half(0), &word(0), &resolution].concat();
+    let resolution = [&half(9)[..], &half(1), &[9, 0, 0, 0]].concat();
+    let three = if big_endian {
+        3_i64.to_be_bytes()
+    } else {
+        3_i64.to_le_bytes()
+    };
+    let offset = [&half(14)[..], &half(8), &three, &[0; 4]].concat();
+    let interface = [&half(link_type)[..], &half(0), &word(0), &resolution, &offset].concat();
     let mut file = [
         block(0x0a0d_0d0a, section),
         block(1, interface),
@@ -99,7 +105,7 @@ pub fn pcapng(big_endian: bool, link_type: u16, frames: &[&[u8]]) -> Vec<u8> {
     ]
     .concat();
     for frame in frames {
-        let (ticks, length) = (7_000_000_500_u64, word(frame.len() as u32));
+        let (ticks, length) = (4_000_000_500_u64, word(frame.len() as u32));
         let (high, low) = (word((ticks >> 32) as u32), word(ticks as u32));
         file.extend(block(
             6,
