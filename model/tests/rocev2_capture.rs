@@ -107,6 +107,11 @@ fn generated_capture_reads_back() {
     assert_eq!((summary.data, summary.acknowledgements), (104, 48));
     assert_eq!(summary.payload_bytes, 8 * 8192 + 4 + 24 * 64);
     assert!(!summary.incomplete);
+    let asks = |(_, packet): (u64, &Packet)| packet.ack_request == packet.operation.ends();
+    assert!(
+        capture.packets().all(asks),
+        "the last packet of a message asks to be acknowledged, and no other"
+    );
     assert!(capture.frames.is_sorted_by_key(|frame| frame.timestamp));
     for (number, frame) in (1..).zip(&capture.frames) {
         assert_eq!(frame.number, number);
@@ -280,6 +285,11 @@ fn skipped_frames_are_counted_by_reason() {
             frame[17] += 1;
             frame[39] += 1;
         }),
+        changed(&|frame| {
+            frame.splice(34..34, [1; 4]);
+            frame[14] += 1;
+            frame[17] += 4;
+        }),
         resealed(&|frame| frame[bth + 1] |= 0x1),
         resealed(&|frame| frame[bth] = 0x81),
     ];
@@ -296,29 +306,27 @@ fn skipped_frames_are_counted_by_reason() {
     let (original, captured) = (good.len(), 60);
     assert_eq!(reasons[..2], [Skip::OtherTraffic, Skip::OtherTraffic]);
     assert!(matches!(reasons[2], Skip::BadIcrc { found, expected } if found == expected ^ 1 << 24));
-    assert_eq!(
-        reasons[3..5],
-        [Malformed::Length.into(), Malformed::Length.into()]
-    );
-    assert_eq!(
-        reasons[5..7],
-        [Malformed::Padding.into(), Malformed::Version(1).into()]
-    );
-    assert_eq!(
-        reasons[7..],
-        [Skip::OtherOpcode(0x81), Skip::Truncated { captured, original }]
-    );
+    let malformed = [
+        Malformed::Length,
+        Malformed::Length,
+        Malformed::Padding,
+        Malformed::IpOptions,
+    ];
+    assert_eq!(reasons[3..7], malformed.map(Skip::Malformed));
+    assert_eq!(reasons[7], Skip::Malformed(Malformed::Version(1)));
+    assert_eq!(reasons[8], Skip::OtherOpcode(0x81));
+    assert_eq!(reasons[9], Skip::Truncated { captured, original });
     let skipped = SkippedFrames {
         other_traffic: 2,
         truncated: 1,
         bad_icrc: 1,
-        malformed: 4,
+        malformed: 5,
         other_opcode: 1,
     };
     assert_eq!(
         capture.summary,
         CaptureSummary {
-            frames: 9,
+            frames: 10,
             skipped,
             ..Default::default()
         }

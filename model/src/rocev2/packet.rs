@@ -246,7 +246,7 @@ fn check_lengths(net: &LaxNetSlice, ip: &LaxIpPayloadSlice, udp: &UdpSlice) -> R
         LenSource::Ipv4HeaderTotalLen | LenSource::Ipv6HeaderPayloadLen
     );
     let udp_length = usize::from(udp.length());
-    if ip.incomplete || !ip_length_used || udp.slice().len() != udp_length || ip.payload.len() != udp_length {
+    if !ip_length_used || udp.slice().len() != udp_length || ip.payload.len() != udp_length {
         return Err(Malformed::Length);
     }
     Ok(())

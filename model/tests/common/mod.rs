@@ -73,8 +73,8 @@ pub fn pcap(magic: u32, big_endian: bool, link_type: u32, frames: &[&[u8]]) -> V
     file
 }
 
-/// A pcapng file of these frames: section header, interface with nanoseconds and an offset of 3 s, a block of an unknown kind, then an
-/// enhanced packet block for each frame, all with the time of 7.000000500 s.
+/// A pcapng file of these frames: section header, interface with nanoseconds and an offset of 3 s, a block of an
+/// unknown kind, then an enhanced packet block for each frame, all with the time of 7.000000500 s.
 pub fn pcapng(big_endian: bool, link_type: u16, frames: &[&[u8]]) -> Vec<u8> {
     let word = |value| u32_bytes(value, big_endian);
     let half = |value: u16| {
