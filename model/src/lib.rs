@@ -5,12 +5,14 @@
 //! - [`mod@unit`]: the units' behaviour.
 //! - [`pipeline`]: what every streaming unit is made of.
 //! - [`serial`]: order of numbers that wrap.
+//! - [`rocev2`]: captures of real RoCEv2 traffic, and made-up ones.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
 
 pub mod params;
 pub mod pipeline;
 pub mod port;
+pub mod rocev2;
 pub mod serial;
 pub mod unit;
 
