@@ -1,6 +1,8 @@
 """The command lines of the scripts, and the launchers that setup.sh leaves."""
 
+import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -66,6 +68,37 @@ class Steps(unittest.TestCase):
     def test_named_steps_only(self):
         answer = self.run_steps({"one": "false", "two": "true"}, "two")
         self.assertEqual(answer.stdout.splitlines()[-1], "1 passed, 0 failed")
+
+
+class Demo(unittest.TestCase):
+    """demo.sh with stand-ins for cargo and for the program that it builds."""
+
+    def run_demo(self, *arguments, cargo_fails=False):
+        with tempfile.TemporaryDirectory() as folder:
+            project = pathlib.Path(folder, "project")
+            programs = {
+                "bin/cargo": f"""[ "$1" = metadata ] || exit {101 if cargo_fails else 0}
+echo '{{"target_directory": "{folder}/built"}}'""",
+                "built/release/metaroce-cosim": 'echo "$PWD: $*"; exit 1',
+                "project/scripts/setup.sh": "",
+                "project/.tools/bin/python": 'exec python3 "$@"',
+            }
+            for name, body in programs.items():
+                file = pathlib.Path(folder, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"#!/bin/sh\n{body}\n")
+                file.chmod(0o755)
+            for name in ("demo.sh", "lib.sh"):
+                shutil.copy(ROOT / "scripts" / name, project / "scripts" / name)
+            environment = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}"}
+            return run(project / "scripts/demo.sh", *arguments, cwd="/", env=environment)
+
+    def test_runs_in_the_callers_folder_and_passes_the_exit_code_on(self):
+        answer = self.run_demo("my capture.pcap")
+        self.assertEqual((answer.stdout, answer.returncode), ("/: demo my capture.pcap\n", 1))
+
+    def test_failed_build_is_a_tool_failure(self):
+        self.assertEqual(self.run_demo(cargo_fails=True).returncode, 3)
 
 
 class Launchers(unittest.TestCase):
