@@ -4,12 +4,14 @@
 //! - [`port`]: the contract of every unit: ports, operation codes, latency, behaviour.
 //! - [`mod@unit`]: the units' behaviour.
 //! - [`pipeline`]: what every streaming unit is made of.
+//! - [`serial`]: order of numbers that wrap.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
 
 pub mod params;
 pub mod pipeline;
 pub mod port;
+pub mod serial;
 pub mod unit;
 
 pub use params::Params;

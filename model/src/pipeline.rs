@@ -1,4 +1,5 @@
-//! The two things every streaming unit is made of: a rigid pipeline, and the two-entry queue at its end.
+//! What every streaming unit is made of: a rigid pipeline, the two-entry queue at its end, and, where operations on one
+//! context must keep a distance, the input register in which they wait.
 
 /// The queue at a unit's output: what `axis_register` is in hardware.
 #[derive(Clone, Debug)]
@@ -110,9 +111,159 @@ impl<T: Copy, const STAGES: usize> Default for Pipeline<T, STAGES> {
     }
 }
 
+/// The input register of a unit that issues two operations with one key (a path, a connection) at least `DISTANCE`
+/// moving clocks apart. An accepted operation waits in it until it may issue.
+///
+/// In each clock, in this order: [`IssueRegister::ready`] for the unit's `tready`, [`IssueRegister::issue`] or
+/// [`IssueRegister::issue_other`], then [`IssueRegister::clock`].
+#[derive(Clone, Debug)]
+pub struct IssueRegister<T, const DISTANCE: usize> {
+    entry: Option<T>,
+    /// The entry's key, [`KEYLESS`] for one that keeps no distance.
+    key: u32,
+    /// Keys issued, [`NOTHING`] where none was: in this clock, then in the moving clocks before it, latest first.
+    issued: [u32; DISTANCE],
+}
+
+/// Key of an operation that keeps no distance.
+const KEYLESS: u32 = u32::MAX - 1;
+/// In the place of a key: no operation that others must keep distance from.
+const NOTHING: u32 = u32::MAX;
+
+impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
+    /// An empty register, with nothing issued lately.
+    pub fn new() -> Self {
+        Self {
+            entry: None,
+            key: KEYLESS,
+            issued: [NOTHING; DISTANCE],
+        }
+    }
+
+    /// An operation offered in this clock would be accepted: the register is empty, or its entry issues in this clock.
+    /// `enabled`: the pipeline moves and nothing goes before the entry.
+    #[inline]
+    pub fn ready(&self, enabled: bool) -> bool {
+        self.entry.is_none() || (enabled && self.is_far(self.key))
+    }
+
+    /// Issues the entry, if there is one that may; `enabled` as in [`IssueRegister::ready`].
+    #[inline]
+    pub fn issue(&mut self, enabled: bool) -> Option<T> {
+        if !enabled || self.entry.is_none() || !self.is_far(self.key) {
+            return None;
+        }
+        debug_assert!(self.issued[0] == NOTHING, "two operations issued in one clock");
+        if self.key != KEYLESS {
+            self.issued[0] = self.key;
+        }
+        self.entry.take()
+    }
+
+    /// Issues an operation that does not come from the register, if its key's distance allows; tells whether it did.
+    /// Only in a clock in which the pipeline moves and the entry is not enabled.
+    #[inline]
+    pub fn issue_other(&mut self, key: u16) -> bool {
+        debug_assert!(self.issued[0] == NOTHING, "two operations issued in one clock");
+        let issues = self.is_far(key.into());
+        if issues {
+            self.issued[0] = key.into();
+        }
+        issues
+    }
+
+    /// The end of the clock. What is `offered`, with its key (`None`: it keeps no distance), is accepted if the unit was
+    /// ready; `moves`: the pipeline moved, so that distances grow by one.
+    #[inline]
+    pub fn clock(&mut self, moves: bool, offered: Option<(Option<u16>, T)>) {
+        if moves {
+            self.issued.copy_within(0..DISTANCE - 1, 1);
+            self.issued[0] = NOTHING;
+        }
+        debug_assert!(self.issued[0] == NOTHING, "issued into a standing pipeline");
+        if let (Some((key, entry)), None) = (offered, &self.entry) {
+            self.entry = Some(entry);
+            self.key = key.map_or(KEYLESS, u32::from);
+        }
+    }
+
+    /// None of the last `DISTANCE - 1` moving clocks issued this key.
+    #[inline]
+    fn is_far(&self, key: u32) -> bool {
+        !self.issued.contains(&key)
+    }
+}
+
+impl<T: Copy, const DISTANCE: usize> Default for IssueRegister<T, DISTANCE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Offers `keys` one after the other, in clocks in which `moves(clock)` holds; gives the clocks of acceptance and of issue.
+    fn issue_clocks(keys: &[Option<u16>], moves: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
+        let mut register = IssueRegister::<usize, 4>::new();
+        let mut clocks = vec![(0, 0); keys.len()];
+        let (mut next, mut done) = (0, 0);
+        for clock in 0.. {
+            if done == keys.len() {
+                break;
+            }
+            let ready = register.ready(moves(clock));
+            if let Some(index) = register.issue(moves(clock)) {
+                assert_eq!(index, done, "the order is kept");
+                clocks[index].1 = clock;
+                done += 1;
+            }
+            register.clock(moves(clock), keys.get(next).map(|&key| (key, next)));
+            if ready && next < keys.len() {
+                clocks[next].0 = clock;
+                next += 1;
+            }
+        }
+        clocks
+    }
+
+    #[test]
+    fn distinct_keys_issue_every_clock() {
+        let clocks = issue_clocks(&[Some(1), Some(2), Some(3), Some(4), Some(1)], |_| true);
+        assert_eq!(clocks, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]);
+    }
+
+    #[test]
+    fn one_key_issues_every_fourth_moving_clock() {
+        let clocks = issue_clocks(&[Some(7); 3], |_| true);
+        assert_eq!(clocks, [(0, 1), (1, 5), (5, 9)]);
+        let clocks = issue_clocks(&[Some(7), Some(8), Some(7)], |_| true);
+        assert_eq!(clocks, [(0, 1), (1, 2), (2, 5)]);
+        let clocks = issue_clocks(&[Some(7); 3], |clock| clock % 2 == 0);
+        assert_eq!(clocks, [(0, 2), (2, 10), (10, 18)]);
+    }
+
+    #[test]
+    fn without_a_key_no_distance_is_kept() {
+        let clocks = issue_clocks(&[None, None, Some(7), None, Some(7)], |_| true);
+        assert_eq!(clocks, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 7)]);
+    }
+
+    #[test]
+    fn what_goes_before_the_entry_keeps_the_same_distance() {
+        let mut register = IssueRegister::<(), 4>::new();
+        register.clock(true, Some((Some(7), ())));
+        assert!(!register.ready(false));
+        assert!(register.issue_other(7));
+        register.clock(true, None);
+        for _ in 0..3 {
+            assert!(!register.ready(true) && register.issue(true).is_none());
+            assert!(!register.clone().issue_other(7) && register.clone().issue_other(8));
+            register.clock(true, None);
+        }
+        assert!(register.ready(true) && register.issue(true).is_some());
+    }
 
     #[test]
     fn latency_is_stages_and_the_queue() {
