@@ -1,6 +1,8 @@
 //! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
 
 pub mod axis_register;
+pub mod rate_limiter;
+pub mod sack_tx;
 
 use crate::{Params, port::Ports};
 
