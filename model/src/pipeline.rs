@@ -48,59 +48,86 @@ impl<T: Copy> Default for OutputQueue<T> {
     }
 }
 
-/// A pipeline of `STAGES` registers before an [`OutputQueue`]: it moves as a whole in the clocks in which the queue has
-/// room. What enters in clock t is at the queue's head in clock t + `STAGES` + 1 when nothing stalls.
+/// A pipeline of `STAGES` registers (1 to 30) before an [`OutputQueue`]: it moves as a whole in the clocks in which the
+/// queue has room. What enters in clock t is at the queue's head in clock t + `STAGES` + 1 when nothing stalls.
+///
+/// Entries stay where they were put; what moves is a bit for each stage.
 #[derive(Clone, Debug)]
 pub struct Pipeline<T, const STAGES: usize> {
-    stages: [Option<T>; STAGES],
-    /// Index of the last stage, whose entry leaves next.
-    last: usize,
-    queue: OutputQueue<T>,
+    /// The entries of the queue and of the stages, a ring.
+    entries: [Option<T>; SLOTS],
+    /// Where the oldest entry is.
+    oldest: usize,
+    /// Where the next entry goes.
+    next: usize,
+    /// Bit k - 1: stage k, the one that an entry reaches by k moves, holds an entry.
+    stages: u32,
+    /// Entries in the queue.
+    queued: usize,
 }
+
+/// Entries that there is space for: more than 30 stages and the queue hold.
+const SLOTS: usize = 32;
 
 impl<T: Copy, const STAGES: usize> Pipeline<T, STAGES> {
     /// An empty pipeline.
     pub fn new() -> Self {
+        const { assert!(1 <= STAGES && STAGES + 2 <= SLOTS) };
         Self {
-            stages: [None; STAGES],
-            last: 0,
-            queue: OutputQueue::new(),
+            entries: [None; SLOTS],
+            oldest: 0,
+            next: 0,
+            stages: 0,
+            queued: 0,
         }
     }
 
     /// The pipeline moves in this clock, so that an entry can come in.
     #[inline]
     pub fn moves(&self) -> bool {
-        self.queue.has_room()
+        self.queued < 2
     }
 
     /// What the unit offers at its output.
     #[inline]
     pub fn output(&self) -> Option<&T> {
-        self.queue.head()
+        if self.queued > 0 {
+            self.entries[self.oldest % SLOTS].as_ref()
+        } else {
+            None
+        }
     }
 
     /// The entry that came in `moves` moving clocks ago, from 1 to `STAGES`.
     #[inline]
     pub fn stage(&self, moves: usize) -> Option<&T> {
         debug_assert!((1..=STAGES).contains(&moves));
-        let index = self.last + STAGES - moves;
-        self.stages[if index >= STAGES { index - STAGES } else { index }].as_ref()
+        if self.stages >> (moves - 1) & 1 == 0 {
+            return None;
+        }
+        let older = (self.stages >> moves).count_ones() as usize;
+        self.entries[(self.oldest + self.queued + older) % SLOTS].as_ref()
     }
 
     /// One clock: `entry` comes in (only if the pipeline moves), the output is `taken` or not.
     #[inline]
     pub fn clock(&mut self, entry: Option<T>, taken: bool) {
-        if self.moves() {
-            let leaving = std::mem::replace(&mut self.stages[self.last], entry);
-            self.last = if self.last + 1 == STAGES { 0 } else { self.last + 1 };
-            self.queue.clock(leaving, taken);
-        } else {
-            debug_assert!(
-                entry.is_none(),
-                "an entry pushed into a standing pipeline would be lost"
-            );
-            self.queue.clock(None, taken);
+        let moves = self.moves();
+        if taken && self.queued > 0 {
+            self.queued -= 1;
+            self.oldest = (self.oldest + 1) % SLOTS;
+        }
+        debug_assert!(
+            entry.is_none() || moves,
+            "an entry pushed into a standing pipeline would be lost"
+        );
+        if moves {
+            self.queued += (self.stages >> (STAGES - 1)) as usize;
+            self.stages = (self.stages << 1 | u32::from(entry.is_some())) & ((1 << STAGES) - 1);
+            if entry.is_some() {
+                self.entries[self.next] = entry;
+                self.next = (self.next + 1) % SLOTS;
+            }
         }
     }
 }
@@ -112,7 +139,7 @@ impl<T: Copy, const STAGES: usize> Default for Pipeline<T, STAGES> {
 }
 
 /// The input register of a unit that issues two operations with one key (a path, a connection) at least `DISTANCE`
-/// moving clocks apart. An accepted operation waits in it until it may issue.
+/// moving clocks apart (2 to 4). An accepted operation waits in it until it may issue.
 ///
 /// In each clock, in this order: [`IssueRegister::ready`] for the unit's `tready`, [`IssueRegister::issue`] or
 /// [`IssueRegister::issue_other`], then [`IssueRegister::clock`].
@@ -121,8 +148,9 @@ pub struct IssueRegister<T, const DISTANCE: usize> {
     entry: Option<T>,
     /// The entry's key, [`KEYLESS`] for one that keeps no distance.
     key: u32,
-    /// Keys issued, [`NOTHING`] where none was: in this clock, then in the moving clocks before it, latest first.
-    issued: [u32; DISTANCE],
+    /// Keys issued, [`NOTHING`] where none was, 32 bits each: in this clock (lowest), then in the moving clocks before it,
+    /// latest first. One integer, since an array would be written in other pieces than it is read, and so stall the processor.
+    issued: u128,
 }
 
 /// Key of an operation that keeps no distance.
@@ -133,10 +161,11 @@ const NOTHING: u32 = u32::MAX;
 impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
     /// An empty register, with nothing issued lately.
     pub fn new() -> Self {
+        const { assert!(2 <= DISTANCE && DISTANCE <= 4) };
         Self {
             entry: None,
             key: KEYLESS,
-            issued: [NOTHING; DISTANCE],
+            issued: u128::MAX,
         }
     }
 
@@ -153,9 +182,8 @@ impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
         if !enabled || self.entry.is_none() || !self.is_far(self.key) {
             return None;
         }
-        debug_assert!(self.issued[0] == NOTHING, "two operations issued in one clock");
         if self.key != KEYLESS {
-            self.issued[0] = self.key;
+            self.record(self.key);
         }
         self.entry.take()
     }
@@ -164,10 +192,9 @@ impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
     /// Only in a clock in which the pipeline moves and the entry is not enabled.
     #[inline]
     pub fn issue_other(&mut self, key: u16) -> bool {
-        debug_assert!(self.issued[0] == NOTHING, "two operations issued in one clock");
         let issues = self.is_far(key.into());
         if issues {
-            self.issued[0] = key.into();
+            self.record(key.into());
         }
         issues
     }
@@ -177,10 +204,9 @@ impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
     #[inline]
     pub fn clock(&mut self, moves: bool, offered: Option<(Option<u16>, T)>) {
         if moves {
-            self.issued.copy_within(0..DISTANCE - 1, 1);
-            self.issued[0] = NOTHING;
+            self.issued = self.issued << 32 | u128::from(NOTHING);
         }
-        debug_assert!(self.issued[0] == NOTHING, "issued into a standing pipeline");
+        debug_assert!(self.issued as u32 == NOTHING, "issued into a standing pipeline");
         if let (Some((key, entry)), None) = (offered, &self.entry) {
             self.entry = Some(entry);
             self.key = key.map_or(KEYLESS, u32::from);
@@ -190,7 +216,17 @@ impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
     /// None of the last `DISTANCE - 1` moving clocks issued this key.
     #[inline]
     fn is_far(&self, key: u32) -> bool {
-        !self.issued.contains(&key)
+        (0..DISTANCE).all(|clock| (self.issued >> (32 * clock)) as u32 != key)
+    }
+
+    /// This clock issues `key`.
+    #[inline]
+    fn record(&mut self, key: u32) {
+        debug_assert!(
+            self.issued as u32 == NOTHING,
+            "two operations issued in one clock"
+        );
+        self.issued = self.issued >> 32 << 32 | u128::from(key);
     }
 }
 

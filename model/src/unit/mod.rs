@@ -1,7 +1,9 @@
 //! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
 
 pub mod axis_register;
+pub mod path_table;
 pub mod rate_limiter;
+pub mod sack_rx;
 pub mod sack_tx;
 
 use crate::{Params, port::Ports};

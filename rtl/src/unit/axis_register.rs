@@ -1,0 +1,106 @@
+//! `axis_register`: an AXI4-Stream register slice of two entries. Contract: [`metaroce_model::port::axis_register`].
+//!
+//! Every unit ends in one. `s_axis_tready` is a register, so it can enable a whole pipeline, and no combinational path
+//! runs from `m_axis_tready` to `s_axis_tready`.
+
+use crate::hdl::{
+    Builder, Module, Signal,
+    mutate::{Fault, Mutation},
+};
+use metaroce_model::{
+    Params,
+    port::{
+        axis_register::{Inputs, Outputs},
+        unit_ports,
+    },
+};
+use std::rc::Rc;
+
+const DOC: &str = "AXI4-Stream register slice: a queue of two entries that cuts every combinational path.
+    Latency 1 clock, initiation interval 1. m_axis_tdata is zero while m_axis_tvalid is low.";
+
+/// The unit as it is verified on its own: the entries are as wide as a timestamp.
+pub fn unit(params: &Params) -> Rc<Module> {
+    let builder = Builder::unit("axis_register", DOC, &unit_ports::<Inputs, Outputs>(params));
+    behaviour(&builder);
+    builder.finish()
+}
+
+/// A register slice for entries of `width` bits, for use inside a unit.
+pub fn of_width(width: u32) -> Rc<Module> {
+    let builder = Builder::new(&format!("axis_register_{width}"), DOC);
+    builder.add_input("rst", 1, "Synchronous reset, active high.");
+    builder.add_input("s_axis_tvalid", 1, "An entry is offered.");
+    builder.add_input("s_axis_tdata", width, "The entry.");
+    builder.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
+    builder.declare_output("s_axis_tready", 1, "There is room for an entry.");
+    builder.declare_output("m_axis_tvalid", 1, "An entry is offered.");
+    builder.declare_output("m_axis_tdata", width, "The oldest entry held, zero when none is.");
+    behaviour(&builder);
+    builder.finish()
+}
+
+/// Ends a unit: a register slice for `fields`, whose outputs drive `{stream}_tvalid` and `{stream}_{field}`.
+///
+/// Returns `moves`: there is room, so the pipeline before it moves in this clock.
+pub fn output_queue(builder: &Builder, stream: &str, valid: &Signal, fields: &[(&str, &Signal)]) -> Signal {
+    let values: Vec<&Signal> = fields.iter().map(|(_, value)| *value).collect();
+    let entry = builder.concat("output_queue_entry", &values);
+    let queue = builder.instance(
+        "output_queue",
+        &of_width(entry.width()),
+        &[
+            ("rst", &builder.get("rst")),
+            ("s_axis_tvalid", valid),
+            ("s_axis_tdata", &entry),
+            ("m_axis_tready", &builder.get(&format!("{stream}_tready"))),
+        ],
+    );
+    builder.drive(&format!("{stream}_tvalid"), &queue.get("m_axis_tvalid"));
+    let data = queue.get("m_axis_tdata");
+    let mut offset = 0;
+    for (field, value) in fields {
+        builder.drive(&format!("{stream}_{field}"), &data.slice(offset, value.width()));
+        offset += value.width();
+    }
+    queue.get("s_axis_tready")
+}
+
+fn behaviour(b: &Builder) {
+    let s_tvalid = b.get("s_axis_tvalid");
+    let s_tdata = b.get("s_axis_tdata");
+    let width = s_tdata.width();
+
+    let head_valid = b.register_reset("head_valid", 1, 0);
+    let head = b.register_reset("head", width, 0);
+    let spare_valid = b.register_reset("spare_valid", 1, 0);
+    let spare = b.register("spare", width);
+
+    let push = b.wire("push", &(&s_tvalid & &!&spare_valid));
+    let head_free = b.wire("head_free", &(!&head_valid | b.get("m_axis_tready")));
+
+    let offered = b.wire("offered", &s_tdata.gated(&push));
+    let next_head = b.mux("next_head", &spare_valid, &spare, &offered);
+    b.clocked_when(&head_free, &head_valid, &(&spare_valid | &push));
+    b.clocked_when(&head_free, &head, &next_head);
+    b.clocked(&spare_valid, &(!&head_free & (&spare_valid | &push)));
+    b.clocked_when(&push, &spare, &s_tdata);
+
+    b.drive("s_axis_tready", &!&spare_valid);
+    b.drive("m_axis_tvalid", &head_valid);
+    b.drive("m_axis_tdata", &head);
+}
+
+/// Lines whose breaking the lockstep must find.
+pub const MUTATIONS: [Mutation; 10] = [
+    Mutation { signal: "push", fault: Fault::Operator },
+    Mutation { signal: "push", fault: Fault::Zero },
+    Mutation { signal: "head_free", fault: Fault::Operator },
+    Mutation { signal: "offered", fault: Fault::Increment },
+    Mutation { signal: "next_head", fault: Fault::Invert },
+    Mutation { signal: "head_valid", fault: Fault::Operator },
+    Mutation { signal: "spare_valid", fault: Fault::Operator },
+    Mutation { signal: "head", fault: Fault::Enable },
+    Mutation { signal: "spare", fault: Fault::Enable },
+    Mutation { signal: "m_axis_tvalid", fault: Fault::Invert },
+];

@@ -1,0 +1,55 @@
+//! The units in hardware, one file a unit, under the names of the model's. Their contracts are in
+//! [`metaroce_model::port`]; how they meet them is told in each file.
+
+pub mod axis_register;
+pub mod memory;
+
+use crate::hdl::{Module, mutate::Mutation};
+use metaroce_model::{
+    Params,
+    port::{self, Port, unit_ports},
+};
+use std::rc::Rc;
+
+/// A unit as the generator knows it.
+struct Unit {
+    name: &'static str,
+    ports: fn(&Params) -> Vec<Port>,
+    elaborate: fn(&Params) -> Rc<Module>,
+    mutations: &'static [Mutation],
+}
+
+macro_rules! units {
+    ($($name:ident),+ $(,)?) => {
+        /// Names of the units that the generator knows, in the order of the pipeline.
+        pub const UNITS: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
+
+        const TABLE: [Unit; UNITS.len()] = [$(Unit {
+            name: stringify!($name),
+            ports: unit_ports::<port::$name::Inputs, port::$name::Outputs>,
+            elaborate: $name::unit,
+            mutations: &$name::MUTATIONS,
+        }),+];
+    };
+}
+
+units!(axis_register);
+
+fn find(unit: &str) -> Option<&'static Unit> {
+    TABLE.iter().find(|entry| entry.name == unit)
+}
+
+/// The unit of that name, elaborated for a profile.
+pub fn elaborate(unit: &str, params: &Params) -> Option<Rc<Module>> {
+    find(unit).map(|entry| (entry.elaborate)(params))
+}
+
+/// What gives the declared ports of the unit of that name under a profile.
+pub fn contract(unit: &str) -> Option<fn(&Params) -> Vec<Port>> {
+    find(unit).map(|entry| entry.ports)
+}
+
+/// The lines of the unit of that name that the lockstep's own test breaks.
+pub fn mutations(unit: &str) -> &'static [Mutation] {
+    find(unit).map_or(&[], |entry| entry.mutations)
+}
