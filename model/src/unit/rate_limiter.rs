@@ -59,8 +59,8 @@ impl Unit for RateLimiter {
             m_axis_event_tvalid: true,
             m_axis_event_op: event.op,
             m_axis_event_connection: event.connection,
-            m_axis_event_eligible: event.eligible,
-            m_axis_event_tokens: event.tokens,
+            m_axis_event_eligible: event.tokens >= 0,
+            m_axis_event_tokens: event.tokens as u32 & self.widths.token_bytes.mask(),
         }
     }
 
@@ -127,7 +127,7 @@ impl RateLimiter {
             op::HINT => bucket.rate = operation.rate,
             _ => {}
         }
-        let event = bucket.event(operation.op, operation.connection, &self.widths);
+        let event = bucket.event(operation.op, operation.connection);
         (Some(event), bucket.wait(operation.connection, &self.wheel))
     }
 
@@ -136,9 +136,7 @@ impl RateLimiter {
         let bucket = &mut self.buckets[usize::from(connection)];
         bucket.waiting = false;
         bucket.settle(now, &self.widths);
-        let event = bucket
-            .eligible()
-            .then(|| bucket.event(op::WAKE, connection, &self.widths));
+        let event = bucket.eligible().then(|| bucket.event(op::WAKE, connection));
         (event, bucket.wait(connection, &self.wheel))
     }
 }
@@ -158,8 +156,8 @@ struct Operation {
 struct Event {
     op: u8,
     connection: u16,
-    eligible: bool,
-    tokens: u32,
+    /// In whole bytes; the connection is eligible unless they are negative.
+    tokens: i32,
 }
 
 /// The widths on which a bucket's arithmetic depends.
@@ -255,12 +253,11 @@ impl Bucket {
     }
 
     #[inline]
-    fn event(&self, op: u8, connection: u16, widths: &Widths) -> Event {
+    fn event(&self, op: u8, connection: u16) -> Event {
         Event {
             op,
             connection,
-            eligible: self.eligible(),
-            tokens: (self.tokens >> TOKEN_FRACTION_BITS) as u32 & widths.token_bytes.mask(),
+            tokens: (self.tokens >> TOKEN_FRACTION_BITS) as i32,
         }
     }
 
@@ -293,10 +290,18 @@ struct Wheel {
     serving: Serving,
     /// First connection of the list that is being served.
     taken: u16,
-    /// Insertions on their way, in the order of moving clocks from `oldest` on and round.
-    insertions: [Option<Insertion>; INSERT_CLOCKS],
+    /// Insertions on their way, from the `oldest` on and round.
+    insertions: [Insertion; INSERTIONS],
     oldest: usize,
+    /// Where the next insertion goes.
+    next: usize,
+    /// Bit k: an insertion was issued k + 1 moving clocks ago. They stay in place, and only this word moves.
+    issued: u32,
 }
+
+/// Insertions that there is space for: at most one in each moving clock can be on its way.
+const INSERTIONS: usize = 32;
+const _: () = assert!(INSERT_CLOCKS < INSERTIONS);
 
 /// The end of a list.
 const END: u16 = u16::MAX;
@@ -323,7 +328,7 @@ impl Serving {
 }
 
 /// A connection on its way into the wheel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Insertion {
     connection: u16,
     /// Slots from the cursor, which is read only when the connection arrives.
@@ -339,15 +344,18 @@ impl Wheel {
             cursor: 0,
             serving: Serving::Idle,
             taken: END,
-            insertions: [None; INSERT_CLOCKS],
+            insertions: [Insertion::default(); INSERTIONS],
             oldest: 0,
+            next: 0,
+            issued: 0,
         }
     }
 
     fn clear(&mut self) {
         self.heads.fill(END);
         self.serving = Serving::Idle;
-        self.insertions = [None; INSERT_CLOCKS];
+        self.oldest = self.next;
+        self.issued = 0;
     }
 
     /// A clock of the clear after reset: the cursor follows the time.
@@ -370,16 +378,18 @@ impl Wheel {
     /// One moving clock. `insertion` comes from the operation issued in it; `rechecked`: what is offered was issued.
     #[inline]
     fn clock(&mut self, now: u32, insertion: Option<Insertion>, rechecked: bool) {
-        let arriving = std::mem::replace(&mut self.insertions[self.oldest], insertion);
-        self.oldest = if self.oldest + 1 == INSERT_CLOCKS {
-            0
-        } else {
-            self.oldest + 1
-        };
-        if let Some(Insertion { connection, offset }) = arriving {
+        if self.issued >> (INSERT_CLOCKS - 1) & 1 == 1 {
+            let Insertion { connection, offset } = self.insertions[self.oldest];
+            self.oldest = (self.oldest + 1) % INSERTIONS;
             let slot = (self.cursor + u32::from(offset)) & self.slot_mask();
             self.links[usize::from(connection)] =
                 std::mem::replace(&mut self.heads[slot as usize], connection);
+        }
+        self.issued <<= 1;
+        if let Some(insertion) = insertion {
+            self.insertions[self.next] = insertion;
+            self.next = (self.next + 1) % INSERTIONS;
+            self.issued |= 1;
         }
         self.serve(now, rechecked);
     }
