@@ -356,6 +356,51 @@ fn a_wake_comes_in_its_clock() {
     }
 }
 
+/// H3: while the output stalls the wheel stands still with the pipeline, insertion and service alike.
+#[test]
+fn the_wheel_stands_still_with_the_pipeline() {
+    let mut stalls = 0;
+    for seed in 0..50 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut bench = Bench::new("ecp5", 4096 + 7 * seed);
+        bench.run(configure(3, byte_in(0), 0));
+        bench.run(charge(3, 100));
+        let (slot, slots) = (bench.slot(), u64::from(bench.params.wheel_slots));
+        let mut cursor = (bench.time - 1) / slot % slots;
+        let (mut moved, mut target, mut pause) = (0, None, None);
+        loop {
+            let (time, moves) = (bench.time, bench.unit.pipeline.moves());
+            let inputs = Inputs {
+                m_axis_event_tready: random.random_bool(0.4),
+                ..operation(op::QUERY, 4 + (time % 8) as u16)
+            };
+            let issued = bench.clock(inputs);
+            let wakes = issued.is_some_and(|issued| issued.event.op == op::WAKE);
+            assert_eq!(wakes, moves && pause == Some(0), "seed {seed}, time {time}");
+            if wakes {
+                break;
+            }
+            if !moves {
+                stalls += 1;
+                continue;
+            }
+            moved += 1;
+            if moved == INSERT_CLOCKS {
+                target = Some((cursor + 100 / slot + 2) % slots);
+            }
+            match &mut pause {
+                Some(clocks) => *clocks -= 1,
+                None if cursor != time / slot % slots => {
+                    cursor = (cursor + 1) % slots;
+                    pause = (Some(cursor) == target).then_some(HEAD_CLOCKS);
+                }
+                None => {}
+            }
+        }
+    }
+    assert!(stalls > 1000, "only {stalls} stalls");
+}
+
 /// R7: connections wake in the order of their time; within a slot the last one in is the first one out, each after the link's clocks.
 #[test]
 fn wakes_come_in_the_order_of_slots() {
