@@ -356,6 +356,45 @@ fn a_wake_comes_in_its_clock() {
     }
 }
 
+/// R7: how far ahead a connection is inserted, by the contract's formula, for every kind of rate and deficit.
+#[test]
+fn insertions_go_as_far_as_the_contract_says() {
+    for profile in crate::params::PROFILES {
+        let params = Params::load(profile).unwrap();
+        let wheel = Wheel::new(&params);
+        let mut random = ChaCha8Rng::seed_from_u64(8);
+        let (mut cut, mut furthest) = (0, 0);
+        for _ in 0..100_000 {
+            let least = -(1i64 << random.random_range(0..=params.burst_bits + 16));
+            let mut bucket = Bucket {
+                tokens: random.random_range(least..0),
+                rate: Rate(random.random_range(0..1 << 12)),
+                ..Bucket::STOPPED
+            };
+            let (tokens, rate) = (i128::from(bucket.tokens), i128::from(bucket.rate.0));
+            let (mantissa, exponent) = (rate % 256, rate / 256);
+            let insertion = bucket.wait(7, &wheel);
+            assert_eq!(
+                (insertion.is_some(), bucket.waiting),
+                (mantissa > 0, mantissa > 0)
+            );
+            let Some(insertion) = insertion else {
+                continue;
+            };
+            let bytes = -tokens.div_euclid(1 << 16);
+            let deficit = bytes.min((1 << 18) - 1);
+            let ticks = deficit * (65536 / mantissa) / (1 << exponent);
+            let last = i128::from(params.wheel_slots) - 1;
+            let offset = (ticks / (1 << params.wheel_tick_bits) + 2).min(last);
+            assert_eq!((insertion.connection, i128::from(insertion.offset)), (7, offset));
+            cut += u32::from(bytes > deficit && offset < last);
+            furthest += u32::from(offset == last);
+        }
+        assert!(furthest > 100, "{profile}: only {furthest} at the horizon");
+        assert!(cut > 10 || params.burst_bits < 22, "{profile}: only {cut} cut");
+    }
+}
+
 /// H3: while the output stalls the wheel stands still with the pipeline, insertion and service alike.
 #[test]
 fn the_wheel_stands_still_with_the_pipeline() {
