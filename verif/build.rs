@@ -47,16 +47,35 @@ fn build() -> Result<()> {
     let mut models = Vec::new();
     for unit in &units {
         for profile in &profiles {
-            println!("cargo::rerun-if-changed={}", if profile.ends_with(".toml") { profile } else { "build.rs" });
+            println!(
+                "cargo::rerun-if-changed={}",
+                if profile.ends_with(".toml") {
+                    profile
+                } else {
+                    "build.rs"
+                }
+            );
             let params = Params::load(profile)?;
             let contract = unit::contract(unit).with_context(|| format!("there is no unit '{unit}'"))?;
-            let module = unit::elaborate(unit, &params).with_context(|| format!("there is no unit '{unit}'"))?;
+            let module =
+                unit::elaborate(unit, &params).with_context(|| format!("there is no unit '{unit}'"))?;
             let ports = contract(&params);
-            models.push(Model { name: format!("{unit}_{}", params.name), module, ports: ports.clone(), mutable: false });
+            models.push(Model {
+                name: format!("{unit}_{}", params.name),
+                module,
+                ports: ports.clone(),
+                mutable: false,
+            });
             if params.name == MUTANTS_PROFILE {
                 let elaborated = unit::elaborate(unit, &params).context("the unit was elaborated before")?;
-                let module = hdl::mutate::mutate(&elaborated, unit::mutations(unit)).map_err(|e| anyhow!(e))?;
-                models.push(Model { name: format!("{unit}_{}_mutants", params.name), module, ports, mutable: true });
+                let module =
+                    hdl::mutate::mutate(&elaborated, unit::mutations(unit)).map_err(|e| anyhow!(e))?;
+                models.push(Model {
+                    name: format!("{unit}_{}_mutants", params.name),
+                    module,
+                    ports,
+                    mutable: true,
+                });
             }
         }
     }
@@ -96,16 +115,29 @@ impl Verilator {
                 )
             })?;
             if !output.status.success() {
-                bail!("{} {} failed: {}", program.display(), argument.join(" "), String::from_utf8_lossy(&output.stderr));
+                bail!(
+                    "{} {} failed: {}",
+                    program.display(),
+                    argument.join(" "),
+                    String::from_utf8_lossy(&output.stderr)
+                );
             }
             Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
         };
         let version = ask(&["--version"])?;
         let root = PathBuf::from(ask(&["-getenv", "VERILATOR_ROOT"])?);
         if !root.join("include/verilated.h").exists() {
-            bail!("{} says its root is {}, but there is no include/verilated.h", program.display(), root.display());
+            bail!(
+                "{} says its root is {}, but there is no include/verilated.h",
+                program.display(),
+                root.display()
+            );
         }
-        Ok(Self { program, root, version })
+        Ok(Self {
+            program,
+            root,
+            version,
+        })
     }
 }
 
@@ -147,7 +179,11 @@ impl Model {
         }
         fs::create_dir_all(&folder)?;
         let mut command = Command::new(&verilator.program);
-        command.args(arguments).arg(format!("V{}", self.name)).arg("--Mdir").arg(&folder);
+        command
+            .args(arguments)
+            .arg(format!("V{}", self.name))
+            .arg("--Mdir")
+            .arg(&folder);
         command.arg("--top-module").arg(&self.module.name);
         for (name, text) in &files {
             let path = folder.join(format!("{name}.v"));
@@ -156,7 +192,11 @@ impl Model {
         }
         let output = command.output().context("cannot run Verilator")?;
         if !output.status.success() {
-            bail!("Verilator refused {}:\n{}", self.name, String::from_utf8_lossy(&output.stderr));
+            bail!(
+                "Verilator refused {}:\n{}",
+                self.name,
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         let wrapper_file = folder.join("wrapper.cc");
         fs::write(&wrapper_file, wrapper)?;
@@ -168,7 +208,12 @@ impl Model {
             }
         }
         sources.sort();
-        compiler(verilator).files(sources).include(&folder).cargo_metadata(false).out_dir(&folder).try_compile(&self.name)?;
+        compiler(verilator)
+            .files(sources)
+            .include(&folder)
+            .cargo_metadata(false)
+            .out_dir(&folder)
+            .try_compile(&self.name)?;
         fs::write(stamp_file, stamp)?;
         Ok(())
     }
@@ -183,7 +228,11 @@ impl Model {
             let mask = |bits: u32| if bits >= 32 { u32::MAX } else { (1u32 << bits) - 1 };
             match (port.direction, width) {
                 (Direction::Input, 0..=32) => {
-                    let _ = writeln!(apply, "        top.{port_name} = in[{word}] & {:#x}u;", mask(width));
+                    let _ = writeln!(
+                        apply,
+                        "        top.{port_name} = in[{word}] & {:#x}u;",
+                        mask(width)
+                    );
                 }
                 (Direction::Input, 33..=64) => {
                     let high = mask(width - 32);
@@ -204,7 +253,11 @@ impl Model {
                 }
                 (Direction::Output, 33..=64) => {
                     let _ = writeln!(sample, "        out[{word}] = IData(top.{port_name});");
-                    let _ = writeln!(sample, "        out[{}] = IData(top.{port_name} >> 32);", word + 1);
+                    let _ = writeln!(
+                        sample,
+                        "        out[{}] = IData(top.{port_name} >> 32);",
+                        word + 1
+                    );
                 }
                 (Direction::Output, _) => {
                     let _ = writeln!(
@@ -219,10 +272,14 @@ impl Model {
                 }
             }
         }
-        let mutant = if self.mutable { "top.mutant = number;" } else { "(void)number;" };
+        let mutant = if self.mutable {
+            "top.mutant = number;"
+        } else {
+            "(void)number;"
+        };
         format!(
             "// Drives the Verilated model {name} from packed words.
-#include \"rtl.h\"
+#include \"unit.h\"
 #include \"V{name}.h\"
 namespace {{
 struct Unit final : metaroce::Rtl {{
@@ -270,11 +327,15 @@ fn runtime(verilator: &Verilator, out: &Path, models: &[Model]) -> Result<()> {
     for model in models {
         let _ = writeln!(registry, "metaroce::Rtl* make_{}(int seed);", model.name);
     }
-    registry += "namespace metaroce {\nstd::unique_ptr<Rtl> make_rtl(rust::Str model, std::uint32_t seed) {\n";
+    registry +=
+        "namespace metaroce {\nstd::unique_ptr<Rtl> make_rtl(rust::Str model, std::uint32_t seed) {\n";
     registry += "    const std::string name(model);\n";
     for model in models {
         let name = &model.name;
-        let _ = writeln!(registry, "    if (name == \"{name}\") return std::unique_ptr<Rtl>(make_{name}(int(seed)));");
+        let _ = writeln!(
+            registry,
+            "    if (name == \"{name}\") return std::unique_ptr<Rtl>(make_{name}(int(seed)));"
+        );
     }
     registry += "    return nullptr;\n}\nrust::Vec<rust::String> rtl_models() {\n    rust::Vec<rust::String> names;\n";
     for model in models {
@@ -290,8 +351,15 @@ fn runtime(verilator: &Verilator, out: &Path, models: &[Model]) -> Result<()> {
     let sources = global_sources(&fs::read_to_string(make_file)?);
 
     let mut bridge = cxx_build::bridge("src/rtl.rs");
-    bridge.std("c++17").opt_level(2).warnings(false).file(registry_file).include("cxx");
-    bridge.include(verilator.root.join("include")).include(verilator.root.join("include/vltstd"));
+    bridge
+        .std("c++17")
+        .opt_level(2)
+        .warnings(false)
+        .file(registry_file)
+        .include("cxx");
+    bridge
+        .include(verilator.root.join("include"))
+        .include(verilator.root.join("include/vltstd"));
     bridge.try_compile("metaroce_bridge")?;
     let mut runtime = compiler(verilator);
     for source in sources {

@@ -12,7 +12,7 @@ mod ffi {
         type Rtl;
         fn make_rtl(model: &str, seed: u32) -> UniquePtr<Rtl>;
         fn rtl_models() -> Vec<String>;
-        fn step_words(self: Pin<&mut Rtl>, inputs: &[u32], outputs: &mut [u32]);
+        fn step(unit: Pin<&mut Rtl>, inputs: &[u32], outputs: &mut [u32]);
         fn set_mutant(self: Pin<&mut Rtl>, number: u8);
     }
 }
@@ -36,7 +36,10 @@ impl<I: Ports, O: Ports> Rtl<I, O> {
         // Verilator takes a positive 31-bit seed, and 0 would ask it for a random one.
         let seed = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u32 | 1;
         let unit = ffi::make_rtl(model, seed);
-        (!unit.is_null()).then_some(Self { unit, ports: PhantomData })
+        (!unit.is_null()).then_some(Self {
+            unit,
+            ports: PhantomData,
+        })
     }
 
     /// Breaks line `number` of a model with breakable lines; 0 mends all.
@@ -46,8 +49,11 @@ impl<I: Ports, O: Ports> Rtl<I, O> {
 
     /// One clock, packed: the outputs with these inputs applied and settled; then the rising edge.
     pub fn step_words(&mut self, inputs: &[u32], outputs: &mut [u32]) {
-        assert!(inputs.len() >= I::WORDS && outputs.len() >= O::WORDS, "too few words for the unit's ports");
-        self.unit.pin_mut().step_words(inputs, outputs);
+        assert!(
+            inputs.len() >= I::WORDS && outputs.len() >= O::WORDS,
+            "too few words for the unit's ports"
+        );
+        ffi::step(self.unit.pin_mut(), inputs, outputs);
     }
 
     /// One clock: the outputs with these inputs applied and settled; then the rising edge.

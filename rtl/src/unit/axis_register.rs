@@ -93,14 +93,44 @@ fn behaviour(b: &Builder) {
 
 /// Lines whose breaking the lockstep must find.
 pub const MUTATIONS: [Mutation; 10] = [
-    Mutation { signal: "push", fault: Fault::Operator },
-    Mutation { signal: "push", fault: Fault::Zero },
-    Mutation { signal: "head_free", fault: Fault::Operator },
-    Mutation { signal: "offered", fault: Fault::Increment },
-    Mutation { signal: "next_head", fault: Fault::Invert },
-    Mutation { signal: "head_valid", fault: Fault::Operator },
-    Mutation { signal: "spare_valid", fault: Fault::Operator },
-    Mutation { signal: "head", fault: Fault::Enable },
-    Mutation { signal: "spare", fault: Fault::Enable },
-    Mutation { signal: "m_axis_tvalid", fault: Fault::Invert },
+    Mutation {
+        signal: "push",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "push",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "head_free",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "offered",
+        fault: Fault::Increment,
+    },
+    Mutation {
+        signal: "next_head",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "head_valid",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "spare_valid",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "head",
+        fault: Fault::Enable,
+    },
+    Mutation {
+        signal: "spare",
+        fault: Fault::Enable,
+    },
+    Mutation {
+        signal: "m_axis_tvalid",
+        fault: Fault::Invert,
+    },
 ];

@@ -1,0 +1,64 @@
+//! Functional coverage: named things that a run must have seen happen.
+
+use serde::Serialize;
+
+/// Counters with names, in the order of their declaration.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Bins {
+    entries: Vec<Bin>,
+}
+
+/// One counter.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bin {
+    /// What happened.
+    pub name: String,
+    /// How often.
+    pub hits: u64,
+}
+
+impl Bins {
+    /// Bins of these names, none hit.
+    pub fn new<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            entries: names
+                .into_iter()
+                .map(|name| Bin {
+                    name: name.into(),
+                    hits: 0,
+                })
+                .collect(),
+        }
+    }
+
+    /// Counts one hit of bin `index` if `happened`.
+    #[inline]
+    pub fn hit(&mut self, index: usize, happened: bool) {
+        self.entries[index].hits += u64::from(happened);
+    }
+
+    /// All bins.
+    pub fn all(&self) -> &[Bin] {
+        &self.entries
+    }
+
+    /// Names of those never hit.
+    pub fn missed(&self) -> Vec<&str> {
+        self.entries
+            .iter()
+            .filter(|bin| bin.hits == 0)
+            .map(|bin| bin.name.as_str())
+            .collect()
+    }
+
+    /// Adds the hits of another run of the same unit.
+    pub fn merge(&mut self, other: &Self) {
+        if self.entries.is_empty() {
+            self.entries.clone_from(&other.entries);
+            return;
+        }
+        for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {
+            mine.hits += theirs.hits;
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! `metaroce-cosim`: model and RTL in lockstep, from the command line.
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use metaroce_model::{Params, params::ParamsError};
+use metaroce_rtl::unit::mutations;
+use metaroce_verif::{
+    exit,
+    run::{Options, Report, RunError, Trace},
+    unit::{UNITS, find},
+};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// Hold the Verilated RTL to the model, every output of every unit, every clock.
+///
+/// Exit codes: 0 equal, 1 mismatch, 2 bad input, 3 tool failure.
+#[derive(Parser)]
+#[command(name = "cargo cosim", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a unit under random stimulus; 'all' runs every unit.
+    Run {
+        /// Name of the unit, as `list` gives it.
+        unit: String,
+        /// tiny, ecp5, asic400g.
+        #[arg(long, default_value = "tiny")]
+        profile: String,
+        /// Clocks to run.
+        #[arg(long, default_value_t = 200_000)]
+        cycles: u64,
+        /// Seed of stimulus and power-up contents: the same seed gives the same run.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Write a waveform of the whole run (after a mismatch: of the clocks around it) to this file.
+        #[arg(long)]
+        vcd: Option<PathBuf>,
+        /// Print one JSON object a unit instead of text.
+        #[arg(long)]
+        json: bool,
+        /// Fail, too, when a functional bin is not hit.
+        #[arg(long)]
+        require_bins: bool,
+        /// Folder for the waveform and the shrunk trace of a mismatch.
+        #[arg(long, default_value = "out/cosim")]
+        out: PathBuf,
+        /// Break this line of the RTL (profile tiny), to see that the lockstep finds it.
+        #[arg(long, default_value_t = 0, hide = true)]
+        mutant: u8,
+    },
+    /// List the units with their ports.
+    List {
+        /// Profile that sizes the ports.
+        #[arg(long, default_value = "ecp5")]
+        profile: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Replay a trace that a mismatch left.
+    Replay {
+        /// The .trace.json file.
+        trace: PathBuf,
+        /// Write a waveform of all of it to this file.
+        #[arg(long)]
+        vcd: Option<PathBuf>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Break each listed line of a unit's RTL in turn and see that the lockstep finds it.
+    Mutants {
+        /// Name of the unit; 'all' for every unit.
+        unit: String,
+        /// Most clocks for each.
+        #[arg(long, default_value_t = 200_000)]
+        cycles: u64,
+        /// Seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    match dispatch(Arguments::parse().command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+fn exit_code(error: &anyhow::Error) -> u8 {
+    let of_input = error
+        .chain()
+        .any(|e| e.is::<ParamsError>() || e.is::<RunError>() || e.is::<std::io::Error>());
+    if of_input {
+        exit::BAD_INPUT
+    } else {
+        exit::TOOL_FAILURE
+    }
+}
+
+fn dispatch(command: Command) -> Result<u8> {
+    match command {
+        Command::Run {
+            unit,
+            profile,
+            cycles,
+            seed,
+            vcd,
+            json,
+            require_bins,
+            out,
+            mutant,
+        } => {
+            let params = Params::load(&profile)?;
+            let options = Options {
+                cycles,
+                seed,
+                mutant,
+                vcd,
+                failures: Some(out),
+            };
+            let mut code = exit::EQUAL;
+            for name in names(&unit) {
+                let entry = find(name)?;
+                let bar = progress_bar(name, cycles);
+                let report = (entry.run)(&params, &options, &mut |done| bar.set_position(done))?;
+                bar.finish_and_clear();
+                print_report(&report, json)?;
+                if !report.equal || (require_bins && !report.bins.missed().is_empty()) {
+                    code = exit::MISMATCH;
+                }
+            }
+            Ok(code)
+        }
+        Command::List { profile, json } => list(&Params::load(&profile)?, json),
+        Command::Replay { trace, vcd, json } => replay(&trace, vcd.as_deref(), json),
+        Command::Mutants {
+            unit,
+            cycles,
+            seed,
+            json,
+        } => {
+            let mut code = exit::EQUAL;
+            for name in names(&unit) {
+                code = code.max(mutants(name, cycles, seed, json)?);
+            }
+            Ok(code)
+        }
+    }
+}
+
+fn names(unit: &str) -> Vec<&str> {
+    if unit == "all" {
+        UNITS.iter().map(|entry| entry.name).collect()
+    } else {
+        vec![unit]
+    }
+}
+
+fn progress_bar(unit: &str, cycles: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg:14} [{bar:40}] {pos}/{len} clocks, {per_sec}, {eta} left");
+    // The template is a constant; should indicatif ever refuse it, its own default does as well.
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(cycles)
+        .with_style(style)
+        .with_message(unit.to_string())
+}
+
+fn print_report(report: &Report, json: bool) -> Result<()> {
+    if json {
+        println!("{}", serde_json::to_string(report)?);
+        return Ok(());
+    }
+    let verdict = if report.equal { "equal" } else { "DIFFERENT" };
+    let rate = report.cycles as f64 / report.seconds.max(1e-9);
+    println!(
+        "{} ({}), seed {}: {verdict} over {} clocks ({rate:.0} clocks/s)",
+        report.unit, report.profile, report.seed, report.cycles
+    );
+    for bin in report.bins.all() {
+        println!("  {:>10}  {}", bin.hits, bin.name);
+    }
+    let missed = report.bins.missed();
+    if !missed.is_empty() {
+        println!("  not hit: {}", missed.join("; "));
+    }
+    if let Some(mismatch) = &report.mismatch {
+        print!("{mismatch}");
+        println!("again:  {}", report.replay);
+        if let (Some(trace), Some(clocks)) = (&report.trace, report.trace_clocks) {
+            println!(
+                "shrunk: cargo cosim replay {}  ({clocks} clocks)",
+                trace.display()
+            );
+        }
+    }
+    if let Some(vcd) = &report.vcd {
+        println!("waveform: {}", vcd.display());
+    }
+    Ok(())
+}
+
+fn list(params: &Params, json: bool) -> Result<u8> {
+    if json {
+        let units: Vec<_> = UNITS
+            .iter()
+            .map(|entry| {
+                let ports: Vec<_> = (entry.ports)(params)
+                    .into_iter()
+                    .map(|port| {
+                        serde_json::json!({
+                            "name": port.name,
+                            "direction": format!("{:?}", port.direction).to_lowercase(),
+                            "width": port.width,
+                            "doc": port.doc,
+                        })
+                    })
+                    .collect();
+                serde_json::json!({ "unit": entry.name, "profile": params.name, "ports": ports })
+            })
+            .collect();
+        println!("{}", serde_json::to_string(&units)?);
+        return Ok(exit::EQUAL);
+    }
+    for entry in UNITS {
+        println!("{} ({})", entry.name, params.name);
+        for port in (entry.ports)(params) {
+            let direction = format!("{:?}", port.direction).to_lowercase();
+            println!("  {direction:6} {:>4}  {:32} {}", port.width, port.name, port.doc);
+        }
+    }
+    Ok(exit::EQUAL)
+}
+
+fn replay(path: &Path, vcd: Option<&Path>, json: bool) -> Result<u8> {
+    let trace = Trace::read(path)?;
+    let params = Params::load(&trace.profile)?;
+    let mismatch = (find(&trace.unit)?.replay)(&params, &trace, path, vcd)?;
+    if json {
+        let report = serde_json::json!({
+            "unit": trace.unit,
+            "profile": trace.profile,
+            "cycles": trace.inputs.len(),
+            "equal": mismatch.is_none(),
+            "mismatch": mismatch,
+        });
+        println!("{report}");
+    } else {
+        match &mismatch {
+            None => println!(
+                "{} ({}): equal over {} clocks",
+                trace.unit,
+                trace.profile,
+                trace.inputs.len()
+            ),
+            Some(mismatch) => print!("{} ({}): DIFFERENT\n{mismatch}", trace.unit, trace.profile),
+        }
+    }
+    Ok(if mismatch.is_none() {
+        exit::EQUAL
+    } else {
+        exit::MISMATCH
+    })
+}
+
+fn mutants(unit: &str, cycles: u64, seed: u64, json: bool) -> Result<u8> {
+    let entry = find(unit)?;
+    let params = Params::load("tiny")?;
+    let mut survivors = 0;
+    for (position, mutation) in mutations(unit).iter().enumerate() {
+        let mutant = u8::try_from(position + 1).context("a unit has at most 255 breakable lines")?;
+        let options = Options {
+            cycles,
+            seed,
+            mutant,
+            vcd: None,
+            failures: None,
+        };
+        let report = (entry.run)(&params, &options, &mut |_| ())?;
+        survivors += u32::from(report.equal);
+        if json {
+            println!("{}", serde_json::to_string(&report)?);
+            continue;
+        }
+        let found = match &report.mismatch {
+            Some(mismatch) => format!("found in clock {} at {}", mismatch.cycle, mismatch.port),
+            None => format!("NOT FOUND in {cycles} clocks"),
+        };
+        println!(
+            "{unit} {mutant:>3} {:?} of {}: {found}",
+            mutation.fault, mutation.signal
+        );
+    }
+    Ok(if survivors == 0 {
+        exit::EQUAL
+    } else {
+        exit::MISMATCH
+    })
+}

@@ -1,0 +1,57 @@
+//! Stimulus and functional bins of each unit, under the units' names.
+
+pub mod axis_register;
+
+use crate::{
+    lockstep::Mismatch,
+    run::{self, Options, Report, RunError, Trace},
+    stimulus::Stimulus,
+};
+use anyhow::Result;
+use metaroce_model::{
+    Params,
+    port::{Port, unit_ports},
+    unit::Unit,
+};
+use std::path::Path;
+
+type Replay = fn(&Params, &Trace, &Path, Option<&Path>) -> Result<Option<Mismatch>>;
+
+/// A unit that can be run, whatever its type.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The unit's name.
+    pub name: &'static str,
+    /// Its declared ports.
+    pub ports: fn(&Params) -> Vec<Port>,
+    /// Runs it in lockstep under random stimulus.
+    pub run: fn(&Params, &Options, &mut dyn FnMut(u64)) -> Result<Report>,
+    /// Replays a trace.
+    pub replay: Replay,
+}
+
+const fn entry<U: Unit, S: Stimulus<U>>() -> Entry {
+    Entry {
+        name: U::NAME,
+        ports: unit_ports::<U::Inputs, U::Outputs>,
+        run: run::random::<U, S>,
+        replay: run::replay::<U>,
+    }
+}
+
+/// All units.
+pub const UNITS: [Entry; 1] = [entry::<
+    metaroce_model::unit::axis_register::AxisRegister,
+    axis_register::AxisRegister,
+>()];
+
+/// The unit of that name.
+pub fn find(name: &str) -> Result<Entry, RunError> {
+    UNITS
+        .into_iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| RunError::NoUnit {
+            unit: name.into(),
+            known: UNITS.map(|entry| entry.name).join(", "),
+        })
+}
