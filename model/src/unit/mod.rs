@@ -2,7 +2,9 @@
 
 pub mod axis_register;
 pub mod path_table;
+pub mod rate_limiter;
 pub mod sack_rx;
+pub mod sack_tx;
 
 use crate::{Params, port::Ports};
 
