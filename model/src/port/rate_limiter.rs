@@ -7,7 +7,9 @@
 //! A connection is *eligible* when `tokens >= 0`; a packet may then be sent and is charged with its bytes, which may make tokens negative, by less than
 //! `max_packet_bytes`. With `cap = max(burst - max_packet_bytes, 0)`, a scheduler that sends only what is eligible never sends more than `rate * time + burst` bytes in
 //! any interval (with a burst under one packet: `max_packet_bytes` in its place). It is never below by more than: elapsed time is cut to 2^[`ELAPSED_BITS`] - 1 ticks between two settlements,
-//! a wake comes at most 3 wheel slots and the pipeline's length late, and a rate that rises while the connection waits is seen when its wait ends, or when it is queried.
+//! a wake comes at most 3 wheel slots and the pipeline's length late (and [`LINK_CLOCKS`] + 1 clocks for every other connection that is due with it, and any stall), and a rate that rises while the connection waits is seen when its wait ends, or when it is queried.
+//! A CONFIGURE fills the bucket, so the guarantee holds between two of them. A connection may get a WAKE though it is eligible already (it was configured, or given a rate, while it waited), and a stopped connection
+//! that has tokens is eligible.
 //! Tokens gather while a wake is late, so that none of this lowers the rate itself while `cap` covers the delay.
 //!
 //! # Arithmetic

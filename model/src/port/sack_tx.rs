@@ -31,6 +31,8 @@
 //!   `lost_again` count, as above, those that were not pending before. No probe is out any more.
 //! - Codes 6 and 7 are reserved: status [`status::INVALID`], nothing changes.
 //!
+//! Nothing is sent again needlessly on an ordered path only if `now` rises strictly from each SEND or RETRANSMIT of a path to the next: equal timestamps count as reached.
+//!
 //! # Outputs
 //! `psn`: for SEND and RETRANSMIT with status DONE the packet's PSN, otherwise `base` after the operation. `outstanding` = `next - base`, and
 //! `pending` = something is pending, both after the operation. The counts and flags are zero where not mentioned above.
