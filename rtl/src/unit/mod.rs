@@ -4,6 +4,7 @@
 pub mod axis_register;
 pub mod issue;
 pub mod memory;
+pub mod path_table;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -34,7 +35,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register);
+units!(axis_register, path_table);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
