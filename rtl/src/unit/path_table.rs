@@ -154,7 +154,7 @@ impl Operation {
             "s_axis_op",
             &FIELDS,
             ("path", SAME_PATH_CLOCKS),
-            |input| !input.get("op").is(select_code),
+            |field| !field("op").is(select_code),
             moves,
             &clearing,
         );
@@ -599,7 +599,76 @@ fn route(
 }
 
 /// Lines to break one at a time; the lockstep must find each.
-pub const MUTATIONS: [Mutation; 1] = [Mutation {
-    signal: "step_1",
-    fault: Fault::Zero,
-}];
+#[rustfmt::skip]
+pub const MUTATIONS: [Mutation; 29] = [
+    Mutation { signal: "offered_waits_1", fault: Fault::Zero },
+    Mutation { signal: "input_ready", fault: Fault::Operator },
+    Mutation { signal: "sweep_index", fault: Fault::Increment },
+    Mutation { signal: "context_2", fault: Fault::Enable },
+    Mutation { signal: "four_ahead_2", fault: Fault::Zero },
+    Mutation { signal: "same_next_4", fault: Fault::Zero },
+    Mutation { signal: "same_2_ahead_3", fault: Fault::Zero },
+    Mutation { signal: "same_3_ahead_3", fault: Fault::Zero },
+    Mutation { signal: "same_4_ahead_3", fault: Fault::Zero },
+    Mutation { signal: "step_1", fault: Fault::Increment },
+    Mutation { signal: "flying_over", fault: Fault::Zero },
+    Mutation { signal: "suspected", fault: Fault::Zero },
+    Mutation { signal: "recovered", fault: Fault::Zero },
+    Mutation { signal: "touch_2", fault: Fault::Operator },
+    Mutation { signal: "smoothing", fault: Fault::Operator },
+    Mutation { signal: "rtt_error_size_3", fault: Fault::Operator },
+    Mutation { signal: "changed_backoff", fault: Fault::Zero },
+    Mutation { signal: "utilisation_forgotten_3", fault: Fault::Operator },
+    Mutation { signal: "room_3", fault: Fault::Operator },
+    Mutation { signal: "next_vector_5", fault: Fault::Invert },
+    Mutation { signal: "again_6", fault: Fault::Zero },
+    Mutation { signal: "wraps_6", fault: Fault::Zero },
+    Mutation { signal: "turn_over_6", fault: Fault::Zero },
+    Mutation { signal: "found_6", fault: Fault::Operator },
+    Mutation { signal: "route_is_new_10", fault: Fault::Zero },
+    Mutation { signal: "route_is_none_10", fault: Fault::Zero },
+    Mutation { signal: "route_write_8", fault: Fault::Zero },
+    Mutation { signal: "timeout_over_8", fault: Fault::Zero },
+    Mutation { signal: "variance_at_least_one_4", fault: Fault::Zero },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hdl::{emit, mutate::mutate};
+    use metaroce_model::params::PROFILES;
+
+    /// Every profile has the unit, in plain Verilog names.
+    #[test]
+    fn elaborates_for_every_profile() {
+        for profile in PROFILES {
+            let params = Params::load(profile).unwrap();
+            for (name, module) in unit(&params).hierarchy() {
+                assert!(!emit::module(&module).contains('$'), "{name} for {profile}");
+            }
+        }
+    }
+
+    /// The corners of what a profile may be: the narrowest and the widest of everything.
+    #[test]
+    fn elaborates_for_extreme_profiles() {
+        let mut narrow = Params::load("tiny").unwrap();
+        (narrow.paths, narrow.planes, narrow.sack_bits) = (2, 1, 16);
+        (narrow.timestamp_bits, narrow.rtt_bits, narrow.window_bits) = (16, 8, 4);
+        let mut wide = Params::load("asic400g").unwrap();
+        (wide.paths, wide.planes, wide.window_bits) = (32, 16, 10);
+        // Timestamps so much wider than round-trip times that no timeout needs cutting.
+        let mut long = narrow.clone();
+        (long.timestamp_bits, long.sack_bits) = (32, 256);
+        for params in [narrow, wide, long] {
+            assert_eq!(unit(&params).name, "path_table");
+        }
+    }
+
+    /// H3: every line of the list can be broken.
+    #[test]
+    fn mutations_apply() {
+        let module = unit(&Params::load("ecp5").unwrap());
+        mutate(&module, &MUTATIONS).unwrap();
+    }
+}
