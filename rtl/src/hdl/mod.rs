@@ -9,6 +9,7 @@
 //! - [`import`]: modules written with rust-hdl's own derive macros go through the same printer;
 //! - [`mutate`]: single lines broken on purpose.
 
+pub mod bits;
 pub mod builder;
 pub mod emit;
 pub mod import;
