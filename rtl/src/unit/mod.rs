@@ -3,6 +3,7 @@
 
 pub mod axis_register;
 pub mod memory;
+pub mod sack_rx;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -33,7 +34,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register);
+units!(axis_register, sack_rx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
