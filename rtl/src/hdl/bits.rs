@@ -107,7 +107,7 @@ pub fn two_level(b: &Builder, name: &str, selected: &Signal, lanes: &Signal, res
     let all: Vec<Signal> = (0..selected.width())
         .map(|group| {
             b.mux(
-                &format!("{name}_group_{group}"),
+                &format!("{name}_of_group_{group}"),
                 &selected.bit(group),
                 lanes,
                 &rest.bit(group).sign_extend(lanes.width()),
