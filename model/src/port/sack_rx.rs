@@ -37,7 +37,7 @@ use super::Vector;
 use crate::ports;
 
 /// Clocks from acceptance of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 17;
+pub const LATENCY: usize = 16;
 /// Moving clocks after which an operation's new base is the window of later packets.
 pub const COMMIT: usize = 14;
 

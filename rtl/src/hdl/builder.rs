@@ -574,17 +574,13 @@ impl Signal {
         if low == 0 && width == self.width {
             return self.clone();
         }
-        // A slice of a slice is one of what that is a slice of.
-        if let Expression::Slice(base, _, offset) = &self.expression
-            && let Expression::Literal(offset) = &**offset
-        {
-            let outer = low + offset.as_usize() as u32;
-            return match &**base {
-                Expression::Signal(name) => self.builder.get(name).slice(outer, width),
-                _ => unreachable!("a slice is of a named signal"),
-            };
-        }
-        let base = Box::new(self.materialised().expression);
+        // A slice of a slice is one slice.
+        let (base, low) = match &self.expression {
+            Expression::Slice(base, _, offset) if let Expression::Literal(offset) = &**offset => {
+                (base.clone(), low + offset.as_usize() as u32)
+            }
+            _ => (Box::new(self.materialised().expression), low),
+        };
         let offset = Box::new(Expression::Literal(VerilogLiteral::from(u64::from(low))));
         let expression = if width == 1 {
             Expression::Index(base, offset)

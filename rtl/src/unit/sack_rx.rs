@@ -29,15 +29,14 @@
 //! | 12 | its lanes |
 //! | 13 | the first lane with its PSN missing |
 //! | 14 | the new base and its phases |
-//! | 15 | the base is written: commit; the vector without phases |
-//! | 16 | into the output queue, which is the seventeenth clock |
+//! | 15 | the base is written: commit; the vector without phases; into the output queue, which is the sixteenth clock |
 //!
 //! # Hazards
 //! - Vector, distance 1: the loop itself. Distances 2 and 3: chosen in stage 7 among the vectors in stages 9 and 10, of which
 //!   the latter is being written while the operation reads (distance 3): what block RAM gives is then not used. From 4 on the
 //!   word was written before it is read.
 //! - Base: an operation reads in stage 1 what one [`COMMIT`] = 14 ahead is writing in stage 15. What block RAM gives then is
-//!   undefined, so the word written is taken instead, by way of stage 16. One that follows more closely reads an older word,
+//!   undefined, so the word written is taken instead, a clock later. One that follows more closely reads an older word,
 //!   which no write touches in that clock: nothing but the operation exactly 14 ahead writes. So the rule holds by
 //!   construction, in simulation and in any block RAM alike.
 //! - Both memories are read and written in moving clocks only, so that distances are counted in those.
@@ -58,8 +57,11 @@ use std::rc::Rc;
 
 /// The stage in which the base is written; it is read in the first.
 const COMMIT_STAGE: u32 = 15;
-const _: () = assert!(COMMIT as u32 == COMMIT_STAGE - 1, "commit by forwarding at distance COMMIT");
-const _: () = assert!(LATENCY as u32 == COMMIT_STAGE + 2, "one stage for the outputs, one clock for the queue");
+const _: () = assert!(
+    COMMIT as u32 == COMMIT_STAGE - 1,
+    "commit by forwarding at distance COMMIT"
+);
+const _: () = assert!(LATENCY as u32 == COMMIT_STAGE + 1, "the queue is the last clock");
 
 fn doc(params: &Params) -> String {
     format!(
@@ -97,13 +99,21 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // Stage 1. The sweep after reset is a run of INITs that leave nothing at the output.
     let sweeping = b.get("sweeping");
     let active = b.carry_reset("active", &moves, &(&accepted | &sweeping), 1..=COMMIT_STAGE);
-    let shown = b.carry_reset("shown", &moves, &accepted, 1..=COMMIT_STAGE + 1);
-    let arriving_init = b.wire("arriving_init", &(&b.get("s_axis_rx_op").is(op::INIT.into()) | &sweeping));
-    let arriving_path = b.mux("arriving_path", &sweeping, &b.get("sweep_path"), &b.get("s_axis_rx_path"));
+    let shown = b.carry_reset("shown", &moves, &accepted, 1..=COMMIT_STAGE);
+    let arriving_init = b.wire(
+        "arriving_init",
+        &(&b.get("s_axis_rx_op").is(op::INIT.into()) | &sweeping),
+    );
+    let arriving_path = b.mux(
+        "arriving_path",
+        &sweeping,
+        &b.get("sweep_path"),
+        &b.get("s_axis_rx_path"),
+    );
     let arriving_psn = b.wire("arriving_psn", &b.get("s_axis_rx_psn").gated(&!&sweeping));
-    let init = b.carry("init", &moves, &arriving_init, 1..=COMMIT_STAGE + 1);
-    let path = b.carry("path", &moves, &arriving_path, 1..=COMMIT_STAGE + 1);
-    let psn = b.carry("psn", &moves, &arriving_psn, 1..=COMMIT_STAGE + 1);
+    let init = b.carry("init", &moves, &arriving_init, 1..=COMMIT_STAGE);
+    let path = b.carry("path", &moves, &arriving_path, 1..=COMMIT_STAGE);
+    let psn = b.carry("psn", &moves, &arriving_psn, 1..=COMMIT_STAGE);
 
     // Stages 1 to 3: the window's base.
     let base = b.register("base_15", params.psn_bits);
@@ -155,7 +165,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let lane_start = b.wire("lane_start", &(&psn_lane_up ^ &lane_phase));
     let group_start = b.wire("group_start", &(&psn_group_above ^ &group_phase));
     let set_lane = b.mux("set_lane", init.at(6), &lane_start, &(&psn_lane & &lane_phase));
-    let clear_lane = b.mux("clear_lane", init.at(6), &!&lane_start, &(&psn_lane & !&lane_phase));
+    let clear_lane = b.mux(
+        "clear_lane",
+        init.at(6),
+        &!&lane_start,
+        &(&psn_lane & !&lane_phase),
+    );
     let changed_group = b.stage("changed_group_7", &moves, &psn_group.gated(in_window.at(6)));
     let set_lane = b.stage("set_lane_7", &moves, &set_lane);
     let clear_lane = b.stage("clear_lane_7", &moves, &clear_lane);
@@ -210,7 +225,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let next_moves = b.wire("next_moves", &(in_window.at(8) & &(&reaches_next | init.at(8))));
     let changed_next = b.mux("changed_next", &next_moves, &moved_next, &next_of(&current_word));
-    b.clocked_when(&moves, &word, &b.concat("changed_word", &[&changed_vector, &changed_next]));
+    b.clocked_when(
+        &moves,
+        &word,
+        &b.concat("changed_word", &[&changed_vector, &changed_next]),
+    );
     let word_before = b.stage("word_before_9", &moves, &current_word);
     let reaches_next = b.carry("reaches_next", &moves, &reaches_next, 9..=11);
 
@@ -254,10 +273,15 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     const _: () = assert!(verdict::NEW == 0 && verdict::DUPLICATE == 1 && verdict::OUT_OF_WINDOW == 2);
     let verdict = b.concat("verdict", &[&duplicate, &out_of_window]);
-    let verdict = b.carry("verdict", &moves, &verdict, 12..=16);
+    let verdict = b.carry("verdict", &moves, &verdict, 12..=15);
     let new_hole = &packet_is_new & &(reaches_next.at(11) & !in_order.at(11));
-    let new_hole = b.carry("new_hole", &moves, &new_hole, 12..=16);
-    let filled = b.carry("filled", &moves, &(&packet_is_new & !reaches_next.at(11)), 12..=16);
+    let new_hole = b.carry("new_hole", &moves, &new_hole, 12..=15);
+    let filled = b.carry(
+        "filled",
+        &moves,
+        &(&packet_is_new & !reaches_next.at(11)),
+        12..=15,
+    );
 
     // Stages 10 to 13: the first PSN missing, from the window's base up to the vector's end and then round from its start
     // (`turned`). When none is missing (`full`) it is the window's base, one turn on.
@@ -317,7 +341,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let base_phase = turns.bit(0);
     let lane_up = bits::prefix_or(&b, "base_lane_up", &hole_lane);
     let group_up = bits::prefix_or(&b, "base_group_up", hole_group.at(14));
-    let base_lane = b.stage("base_lane_15", &moves, &!(lane_up ^ base_phase.sign_extend(lanes)));
+    let base_lane = b.stage(
+        "base_lane_15",
+        &moves,
+        &!(lane_up ^ base_phase.sign_extend(lanes)),
+    );
     let group_above = group_up & !hole_group.at(14);
     let base_rest = !(group_above ^ base_phase.sign_extend(hole_group.at(14).width()));
     let base_rest = b.stage("base_rest_15", &moves, &base_rest);
@@ -325,24 +353,22 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     let base_phases = bits::two_level(&b, "base_phases", &base_group, &base_lane, &base_rest);
     let vector = !(vector_of(words.at(15)) ^ &base_phases);
-    let vector = b.stage("vector_16", &moves, &vector);
     let hole = next_bits_of(&base, next_bits).ne(&next_of(words.at(15)));
-    let hole = b.stage("hole_16", &moves, &hole);
 
     let room = output_queue(
         &b,
         "m_axis_rx",
-        shown.at(16),
+        shown.at(15),
         &[
-            ("op", init.at(16)),
-            ("path", path.at(16)),
-            ("psn", psn.at(16)),
-            ("verdict", verdict.at(16)),
-            ("base", &base_16),
+            ("op", init.at(15)),
+            ("path", path.at(15)),
+            ("psn", psn.at(15)),
+            ("verdict", verdict.at(15)),
+            ("base", &base),
             ("vector", &vector),
             ("hole", &hole),
-            ("new_hole", new_hole.at(16)),
-            ("filled", filled.at(16)),
+            ("new_hole", new_hole.at(15)),
+            ("filled", filled.at(15)),
         ],
     );
     b.drive("moves", &room);
@@ -363,11 +389,17 @@ fn admission(b: &Builder, moves: &Signal) -> Signal {
     let ready = b.wire("ready", &(moves & &wait.is(0)));
     b.drive("s_axis_rx_tready", &ready);
     let accepted = b.wire("accepted", &(&b.get("s_axis_rx_tvalid") & &ready));
-    let starts_anew = b.wire("starts_anew", &(&accepted & &b.get("s_axis_rx_op").is(op::INIT.into())));
+    let starts_anew = b.wire(
+        "starts_anew",
+        &(&accepted & &b.get("s_axis_rx_op").is(op::INIT.into())),
+    );
     let counts = b.wire("commit_wait_counts", &(&wait.any() & &(moves & !&sweeping)));
     let next_wait = b.select(
         "next_commit_wait",
-        &[(&starts_anew, &wait.lit(commit - 1)), (&counts, &(&wait - &wait.lit(1)))],
+        &[
+            (&starts_anew, &wait.lit(commit - 1)),
+            (&counts, &(&wait - &wait.lit(1))),
+        ],
         &wait,
     );
     b.clocked(&wait, &next_wait);
@@ -379,7 +411,191 @@ fn next_bits_of(psn: &Signal, next_bits: u32) -> Signal {
     psn.truncate(next_bits)
 }
 
-/// Lines which, broken, must be found by the lockstep.
-pub const MUTATIONS: [Mutation; 1] = [
-    Mutation { signal: "follows_1_2", fault: Fault::Zero },
+/// Lines whose breaking the lockstep must find.
+pub const MUTATIONS: [Mutation; 36] = [
+    Mutation {
+        signal: "sweeping",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "starts_anew",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "next_commit_wait",
+        fault: Fault::Increment,
+    },
+    Mutation {
+        signal: "meets_commit_2",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "window_base",
+        fault: Fault::Increment,
+    },
+    Mutation {
+        signal: "windows_away_5",
+        fault: Fault::Decrement,
+    },
+    Mutation {
+        signal: "before_6",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "psn_9",
+        fault: Fault::Enable,
+    },
+    Mutation {
+        signal: "follows_1_2",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "follows_2_2",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "follows_3_2",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "word_9",
+        fault: Fault::Enable,
+    },
+    Mutation {
+        signal: "set_lane_7",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "clear_lane_7",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "set_group_7",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "clear_group_7",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "moved_next_8",
+        fault: Fault::Decrement,
+    },
+    Mutation {
+        signal: "reaches_next",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "next_moves",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "received_group_9",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "changes_10",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "in_order_10",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "duplicate",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "out_of_window",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "new_hole_12",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "filled_12",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "home_group_above_9",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "turned",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "full",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "at_home",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "eligible_lanes_13",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "hole_lane_14",
+        fault: Fault::Increment,
+    },
+    Mutation {
+        signal: "turns",
+        fault: Fault::Operator,
+    },
+    Mutation {
+        signal: "base_lane_15",
+        fault: Fault::Decrement,
+    },
+    Mutation {
+        signal: "base_rest_15",
+        fault: Fault::Invert,
+    },
+    Mutation {
+        signal: "base_15",
+        fault: Fault::Enable,
+    },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{files, hdl::mutate::mutate};
+    use metaroce_model::params::PROFILES;
+
+    /// The built-in profiles, and the smallest and the oddest vector a profile may have.
+    fn profiles() -> Vec<Params> {
+        let mut profiles: Vec<Params> = PROFILES.iter().map(|name| Params::load(name).unwrap()).collect();
+        for (sack_bits, psn_bits) in [(16, 6), (64, 24), (128, 9)] {
+            let mut params = Params::load("tiny").unwrap();
+            (params.sack_bits, params.psn_bits) = (sack_bits, psn_bits);
+            params.check().unwrap();
+            profiles.push(params);
+        }
+        profiles
+    }
+
+    /// R6: the unit can be built for any possible vector; H4: names are plain.
+    #[test]
+    fn elaborates_for_every_profile() {
+        for params in profiles() {
+            let files = files(&unit(&params));
+            assert_eq!(files.last().unwrap().0, "sack_rx");
+            assert!(
+                files.iter().all(|(_, text)| !text.contains('$')),
+                "{}",
+                params.name
+            );
+        }
+    }
+
+    /// H3: every listed line is there to be broken.
+    #[test]
+    fn every_mutation_applies() {
+        for params in profiles() {
+            mutate(&unit(&params), &MUTATIONS).unwrap();
+        }
+    }
+}
