@@ -5,6 +5,7 @@ pub mod axis_register;
 pub mod issue;
 pub mod memory;
 pub mod path_table;
+pub mod sack_rx;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -35,7 +36,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register, path_table);
+units!(axis_register, path_table, sack_rx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
