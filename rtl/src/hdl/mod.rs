@@ -7,6 +7,7 @@
 //! - [`builder`]: a front end whose widths are run-time values and are checked when a module is built;
 //! - [`emit`]: a printer that writes sized literals and full parentheses, one module per distinct parametrisation;
 
+pub mod bits;
 pub mod builder;
 pub mod emit;
 pub mod module;

@@ -2,7 +2,11 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod axis_register;
+pub mod interval;
+pub mod issue;
 pub mod memory;
+pub mod popcount;
+pub mod sack_tx;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -33,7 +37,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register);
+units!(axis_register, sack_tx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
