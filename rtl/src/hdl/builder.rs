@@ -515,8 +515,14 @@ impl Signal {
         if low == 0 && width == self.width {
             return self.clone();
         }
-        let base = Box::new(self.materialised().expression);
-        let offset = Box::new(Expression::Literal(VerilogLiteral::from(u64::from(low))));
+        // A slice of a slice is one of the same base, so that no name is made for bits that nobody reads.
+        let (base, start) = match &self.expression {
+            Expression::Slice(base, _, start) if let Expression::Literal(start) = &**start => {
+                (base.clone(), start.as_usize() as u64)
+            }
+            _ => (Box::new(self.materialised().expression), 0),
+        };
+        let offset = Box::new(Expression::Literal(VerilogLiteral::from(start + u64::from(low))));
         let expression = if width == 1 {
             Expression::Index(base, offset)
         } else {

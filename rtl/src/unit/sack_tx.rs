@@ -476,8 +476,10 @@ fn search_pending(p: &Pipeline) {
     p.stage("nearest_lanes_8", &(chosen & allowed));
     p.stage("again_group_8", &p.get("nearest_group_7").gated(&p.get("retransmit_7")));
     bits::lowest_set(&p.get("nearest_lanes_8")).named("again_lane_8");
-    p.carry("again_group", 8, 9);
-    p.carry("again_lane", 8, 9);
+    let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_8"));
+    let group = bits::encode(b, "again_group_index", &p.get("again_group_8"));
+    p.stage("position_9", &b.concat("position", &[&lane, &group]));
+    p.carry("position", 9, LAST - 1);
 
     let some = p.get("pending_quarters_6").any();
     let found = (p.get("retransmit_6") & some).named("found_6");
@@ -599,24 +601,20 @@ fn advance_codes(p: &Pipeline) {
 /// Stages 7 to 12: counts and flags, and the packet's PSN.
 fn deliver(p: &Pipeline) {
     let b = &p.b;
-    let mut low = 0;
-    for (field, width) in p.context_fields() {
-        if ["base", "next", "frontier"].contains(&field) {
-            p.get("context_7").slice(low, width).named(&format!("{field}_7"));
-        }
-        low += width;
-    }
-    let (base, next) = (p.get("base_7"), p.get("next_7"));
-    p.stage("outstanding_8", &(p.limit(&next) - p.limit(&base)));
+    let context = p.get("context_7");
+    let base = p.limit(&context).named("base_7");
+    let next = p.near(&context.slice(p.psn_bits, p.psn_bits)).named("next_7");
+    let frontier = p.limit(&context.slice(2 * p.psn_bits, p.psn_bits)).named("frontier_7");
+    p.stage("outstanding_8", &(p.limit(&next) - &base));
     p.carry("outstanding", 8, LAST);
-    p.stage("tail_open_8", &p.get("unlost_7").ne(&p.near(&next)));
+    p.stage("tail_open_8", &p.get("unlost_7").ne(&next));
     p.stage("tail_again_8", &p.get("at_tail_7").any());
     p.stage("tail_9", &(p.get("tail_8") & (p.get("tail_open_8") | p.get("tail_again_8"))));
     p.carry("tail", 9, LAST);
 
     p.popcount("newly_count", &p.get("newly_7")).named("acknowledged_10");
     p.popcount("again_count", &p.get("again_7")).named("lost_again_10");
-    let window = p.interval("window_after", &b.lit(1, 1), &base, &p.get("frontier_7"));
+    let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
     p.stage("lost_9", &(p.get("fresh_8") & &window));
     p.popcount("lost_count", &p.get("lost_9")).named("holes_12");
     p.carry("acknowledged", 10, LAST);
@@ -631,10 +629,6 @@ fn deliver(p: &Pipeline) {
 
     // The PSN at a position is the first from the base on.
     let position_bits = p.position_bits();
-    let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_9"));
-    let group = bits::encode(b, "again_group_index", &p.get("again_group_9"));
-    p.stage("position_10", &b.concat("position", &[&lane, &group]));
-    p.carry("position", 10, 11);
     let base_10 = p.get("psn_out_10");
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
     p.stage("wraps_11", &p.get("position_10").lt(&base_10.truncate(position_bits)));
