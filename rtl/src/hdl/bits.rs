@@ -122,34 +122,3 @@ pub fn select_group(b: &Builder, name: &str, vector: &Signal, selected: &Signal)
         .collect();
     b.wire(name, &or_all(&gated))
 }
-
-/// The lowest set bit of `bits` alone, by a carry chain: the choice for more bits than a LUT tree is good for.
-pub fn lowest_set(bits: &Signal) -> Signal {
-    bits & &(!bits + bits.lit(1))
-}
-
-/// Whether some bit is set, and the position of the highest, 0 when there is none; `name` is the position's.
-pub fn last_set(b: &Builder, name: &str, bits: &Signal) -> (Signal, Signal) {
-    let bits = bits.named(&format!("{name}_of"));
-    let position = last_position(&bits, 0, bits.width());
-    let position = b.concat(name, &position.iter().collect::<Vec<_>>());
-    (bits.any(), position)
-}
-
-/// The bits of the highest set bit's position among `width` (a power of two) from `low` on, lowest first.
-fn last_position(bits: &Signal, low: u32, width: u32) -> Vec<Signal> {
-    if width == 1 {
-        return Vec::new();
-    }
-    let half = width / 2;
-    let in_upper = bits.slice(low + half, half).any();
-    let lower = last_position(bits, low, half);
-    let upper = last_position(bits, low + half, half);
-    let mut position: Vec<Signal> = lower
-        .iter()
-        .zip(&upper)
-        .map(|(lower, upper)| upper | &(lower & &!&in_upper))
-        .collect();
-    position.push(in_upper);
-    position
-}

@@ -2,10 +2,8 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod axis_register;
-pub mod interval;
 pub mod issue;
 pub mod memory;
-pub mod popcount;
 pub mod sack_tx;
 
 use crate::hdl::{Module, mutate::Mutation};

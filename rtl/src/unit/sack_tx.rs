@@ -36,7 +36,12 @@
 //! The memories show a result to operations at distance 8 (context) and 7 (codes). Nearer ones take it on its way: at distance 4, where state follows
 //! result, straight from the logic before the result register, at the others from the stages behind.
 
-use super::{axis_register::output_queue, interval::interval, issue, memory::ram, popcount::popcount};
+mod codes;
+mod interval;
+mod popcount;
+mod search;
+
+use super::{axis_register::output_queue, issue, memory::ram};
 use crate::hdl::{
     Builder, Module, Signal, bits,
     mutate::{Fault, Mutation},
@@ -75,14 +80,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
     let sweep = issue::sweep(&p.b, p.paths);
     accept(&p, &sweep);
-    summarise_vector(&p);
+    search::summarise_vector(&p);
     read_context(&p, &sweep);
     judge(&p);
-    search_vector(&p);
-    read_codes(&p);
-    search_pending(&p);
+    search::search_vector(&p);
+    codes::read_codes(&p);
+    search::search_pending(&p);
     advance_context(&p);
-    advance_codes(&p);
+    codes::advance_codes(&p);
     deliver(&p);
     p.b.finish()
 }
@@ -163,13 +168,17 @@ impl Pipeline {
             ("first", &self.limit(first)),
             ("end_psn", &self.limit(end)),
         ];
-        self.b.instance(name, &interval(self.size), &inputs).get("mask")
+        self.b
+            .instance(name, &interval::interval(self.size), &inputs)
+            .get("mask")
     }
 
     /// The number of set bits, three clocks later.
     fn popcount(&self, name: &str, bits: &Signal) -> Signal {
         let inputs = [("enable", &self.moves), ("bits", bits)];
-        self.b.instance(name, &popcount(self.size), &inputs).get("count")
+        self.b
+            .instance(name, &popcount::popcount(self.size), &inputs)
+            .get("count")
     }
 }
 
@@ -218,32 +227,6 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     p.carry("vector", 1, 6);
 }
 
-/// Stages 1 and 2: for each group of vector bits, whether one is set and which is the highest. In the group of the cumulative PSN only the bits from it on.
-fn summarise_vector(p: &Pipeline) {
-    let b = &p.b;
-    let psn_0 = p.get("psn_0");
-    p.stage("psn_lanes_1", &bits::from_index(b, "psn_lanes", &p.lane(&psn_0)));
-    p.stage("psn_group_1", &bits::decode(b, "psn_group", &p.group(&psn_0)));
-    p.stage("psn_groups_1", &bits::from_index(b, "psn_groups", &p.group(&psn_0)));
-    p.carry("psn_lanes", 1, 3);
-    p.carry("psn_groups", 1, 3);
-
-    let (psn_lanes, psn_group) = (p.get("psn_lanes_1"), p.get("psn_group_1"));
-    let summaries: Vec<(Signal, Signal)> = bits::groups(&p.get("vector_1"), psn_lanes.width())
-        .zip(0..)
-        .map(|(group, number)| {
-            let elsewhere = (!psn_group.bit(number)).sign_extend(group.width());
-            let counts = &group & &(&psn_lanes | &elsewhere);
-            bits::last_set(b, &format!("last_lane_{number}"), &counts)
-        })
-        .collect();
-    let (any, lane): (Vec<&Signal>, Vec<&Signal>) = summaries.iter().map(|(any, lane)| (any, lane)).unzip();
-    p.stage("vector_any_2", &b.concat("vector_any", &any));
-    p.carry("vector_any", 2, 3);
-    p.stage("vector_last_2", &b.concat("vector_last", &lane));
-    p.carry("vector_last", 2, 5);
-}
-
 /// Stages 0 to 3: the path's context, from the memory or from an operation that is still on its way there.
 fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
     let b = &p.b;
@@ -254,7 +237,10 @@ fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
         &ram(p.paths, width),
         &[
             // The register is zero from reset until the first operation is there: just what the sweep has to write.
-            ("write_enable", &(&sweep.clearing | &p.get("valid_7")).named("context_write")),
+            (
+                "write_enable",
+                &(&sweep.clearing | &p.get("valid_7")).named("context_write"),
+            ),
             (
                 "write_address",
                 &b.mux("context_address", &sweep.clearing, &sweep.index, &p.get("path_7")),
@@ -315,7 +301,10 @@ fn judge(p: &Pipeline) {
     p.stage("all_lost_5", &(&tail | &p.get("timeout_4")));
     p.stage("update_5", &(&accepted | &p.get("timeout_4")));
     p.carry("update", 5, 6);
-    p.stage("probe_answered_5", &(&accepted & &(p.get("probe_reached_4") & p.get("probe_out_4"))));
+    p.stage(
+        "probe_answered_5",
+        &(&accepted & &(p.get("probe_reached_4") & p.get("probe_out_4"))),
+    );
     p.carry("probe_answered", 5, LAST);
 
     let code = |code: u8| b.lit(code.into(), 2);
@@ -323,171 +312,20 @@ fn judge(p: &Pipeline) {
         "verdict",
         &[
             (&refused.named("refused"), &code(status::FULL)),
-            (&(&acknowledge & &p.get("stale_4")).named("stale"), &code(status::STALE)),
-            (&(&acknowledge & &p.get("beyond_4")).named("beyond"), &code(status::INVALID)),
+            (
+                &(&acknowledge & &p.get("stale_4")).named("stale"),
+                &code(status::STALE),
+            ),
+            (
+                &(&acknowledge & &p.get("beyond_4")).named("beyond"),
+                &code(status::INVALID),
+            ),
             (&p.get("reserved_4"), &code(status::INVALID)),
         ],
         &code(status::DONE),
     );
     p.stage("status_5", &verdict);
     p.carry("status", 5, 6);
-}
-
-/// Stages 3 to 6: the highest PSN below `next` that the vector acknowledges.
-///
-/// It is in the group of `next`, among the lanes below it; or else the last of a group between that of the cumulative PSN and that of
-/// `next`, where groups after the PSN's come first and those before it, a lap later, come last.
-fn search_vector(p: &Pipeline) {
-    let b = &p.b;
-    let (psn, next) = (p.get("psn_3"), p.get("next_3"));
-    let laps = (psn.bit(p.position_bits()) ^ next.bit(p.position_bits())).named("laps");
-    let next_group = bits::decode(b, "next_group", &p.group(&next));
-    let next_lanes = !bits::from_index(b, "next_lanes", &p.lane(&next));
-    let below_next = !bits::from_index(b, "next_groups", &p.group(&next));
-    let (any, from_psn) = (p.get("vector_any_3"), p.get("psn_groups_3"));
-    let laps_all = laps.sign_extend(any.width());
-    let first_lap = &any & &(&from_psn & &(&below_next | &laps_all));
-    let second_lap = &any & &(!&from_psn & (&below_next & &laps_all));
-    p.stage("candidates_4", &b.concat("candidates", &[&first_lap, &second_lap]));
-
-    p.stage("at_next_4", &bits::select_group(b, "at_next", &p.get("vector_3"), &next_group));
-    let alone = (p.group(&psn).eq(&p.group(&next)) & !&laps).named("next_in_group_of_psn");
-    let in_window = next_lanes & (p.get("psn_lanes_3") | (!alone).sign_extend(p.get("at_next_4").width()));
-    p.stage("at_next_lanes_4", &in_window);
-
-    let (at_next_any, at_next_last) = bits::last_set(b, "at_next_last", &(p.get("at_next_4") & p.get("at_next_lanes_4")));
-    p.stage("at_next_any_5", &at_next_any);
-    p.stage("at_next_last_5", &at_next_last);
-    let (group_any, group_last) = bits::last_set(b, "group_last", &p.get("candidates_4"));
-    p.stage("group_any_5", &group_any);
-    p.stage("group_last_5", &group_last);
-    let start = b.mux(
-        "start",
-        &p.get("past_frontier_4"),
-        &p.near(&p.get("psn_4")),
-        &p.get("frontier_4"),
-    );
-    p.stage("start_5", &start);
-    p.carry("start", 5, 6);
-
-    // Two bits above the position make a PSN of it that can be compared.
-    let lap = |psn: &str| p.get(psn).slice(p.position_bits(), 2);
-    let group = p.get("group_last_5");
-    let group_bits = group.width() - 1;
-    let chosen = bits::decode(b, "group_chosen", &group.truncate(group_bits));
-    let lane = bits::select_group(b, "group_lane", &p.get("vector_last_5"), &chosen);
-    let psn_lap = lap("psn_5") + group.msb().extend(2);
-    let in_group = b.concat("last_in_group", &[&lane, &group.truncate(group_bits), &psn_lap]);
-    let next_5 = p.get("next_5");
-    let at_next = b.concat("last_at_next", &[&p.get("at_next_last_5"), &p.group(&next_5), &lap("next_5")]);
-    p.stage("last_6", &b.mux("last", &p.get("at_next_any_5"), &at_next, &in_group));
-    p.stage("last_any_6", &(p.get("at_next_any_5") | p.get("group_any_5")));
-}
-
-/// Stages 2 to 5: the path's codes, and which of them mean something.
-fn read_codes(p: &Pipeline) {
-    let b = &p.b;
-    let (high_8, low_result) = (b.register("high_8", p.size), b.forward("low_result", p.size));
-    let result = b.concat("codes_result", &[&low_result, &high_8]);
-    let memory = b.instance(
-        "codes",
-        &ram(p.paths, 2 * p.size),
-        &[
-            ("write_enable", &p.get("valid_8")),
-            ("write_address", &p.get("path_8")),
-            ("write_data", &result),
-            ("read_enable", &p.moves),
-            ("read_address", &p.get("path_2")),
-        ],
-    );
-    p.stage("codes_4", &memory.get("read_data"));
-    p.stage("codes_9", &result);
-    p.carry("codes", 9, 10);
-
-    for hit in ["hit4", "hit5", "hit6"] {
-        p.carry(hit, 2, 4);
-    }
-    let state = b.select(
-        "codes_near",
-        &[
-            (&p.get("hit4_4"), &result),
-            (&p.get("hit5_4"), &p.get("codes_9")),
-            (&p.get("hit6_4"), &p.get("codes_10")),
-        ],
-        &p.get("codes_4"),
-    );
-    p.stage("low_5", &state.truncate(p.size));
-    p.stage("high_5", &state.slice(p.size, p.size));
-    let window = p.interval("window", &b.lit(1, 1), &p.get("base_3"), &p.get("frontier_3"));
-    p.stage("window_5", &window);
-}
-
-/// Stages 5 to 9: the pending packet nearest to `base`, as a group and a lane.
-///
-/// The order is: the lanes from `base` on in its own group, the groups after it, the groups before it, the rest of its own.
-fn search_pending(p: &Pipeline) {
-    let b = &p.b;
-    let base_4 = p.get("base_4");
-    p.stage("base_group_5", &bits::decode(b, "base_group", &p.group(&base_4)));
-    p.stage("base_groups_5", &bits::from_index(b, "base_groups", &p.group(&base_4)));
-    p.stage("base_lanes_5", &bits::from_index(b, "base_lanes", &p.lane(&base_4)));
-    for name in ["base_group", "base_groups"] {
-        p.carry(name, 5, 6);
-    }
-    p.carry("base_lanes", 5, 7);
-
-    let pending = (p.get("window_5") & !(p.get("high_5") | p.get("low_5"))).named("pending_5");
-    let lanes = 1 << p.lane_bits();
-    p.carry("pending", 5, 7);
-    p.stage("pending_quarters_6", &bits::any_in_groups(b, "pending_quarters", &pending, p.size / 4));
-    p.stage("pending_groups_6", &bits::any_in_groups(b, "pending_groups", &pending, lanes));
-    p.stage(
-        "pending_at_base_6",
-        &bits::select_group(b, "pending_at_base", &pending, &p.get("base_group_5")),
-    );
-
-    let (groups, base_group, from_base) =
-        (p.get("pending_groups_6"), p.get("base_group_6"), p.get("base_groups_6"));
-    let (at_base, from_lane) = (p.get("pending_at_base_6"), p.get("base_lanes_6"));
-    let order = b.concat(
-        "order",
-        &[
-            &(&at_base & &from_lane).any(),
-            &(&groups & &(&from_base & &!&base_group)),
-            &(&groups & &!&from_base),
-            &(&at_base & &!&from_lane).any(),
-        ],
-    );
-    let nearest = bits::lowest_set(&order).named("nearest");
-    let count = groups.width();
-    let (own, own_again) = (nearest.bit(0), nearest.msb());
-    let other = nearest.slice(1, count) | nearest.slice(1 + count, count);
-    p.stage("nearest_group_7", &(other | base_group.gated(&(&own | &own_again))));
-    p.stage("own_7", &own);
-    p.stage("own_again_7", &own_again);
-
-    let from_lane = p.get("base_lanes_7");
-    let allowed = b.select(
-        "allowed_lanes",
-        &[(&p.get("own_7"), &from_lane), (&p.get("own_again_7"), &!&from_lane)],
-        &from_lane.lit((1 << lanes) - 1),
-    );
-    let chosen = bits::select_group(b, "nearest_lanes", &p.get("pending_7"), &p.get("nearest_group_7"));
-    p.stage("nearest_lanes_8", &(chosen & allowed));
-    p.stage("again_group_8", &p.get("nearest_group_7").gated(&p.get("retransmit_7")));
-    bits::lowest_set(&p.get("nearest_lanes_8")).named("again_lane_8");
-    let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_8"));
-    let group = bits::encode(b, "again_group_index", &p.get("again_group_8"));
-    p.stage("position_9", &b.concat("position", &[&lane, &group]));
-    p.carry("position", 9, LAST - 1);
-
-    let some = p.get("pending_quarters_6").any();
-    let found = (p.get("retransmit_6") & some).named("found_6");
-    p.carry("found", 6, LAST - 1);
-    let nothing = (p.get("retransmit_6") & !found).named("nothing_to_send_again");
-    let none = b.lit(status::NONE.into(), 2);
-    p.stage("status_7", &b.mux("final_status", &nothing, &none, &p.get("status_6")));
-    p.carry("status", 7, LAST);
 }
 
 /// Stages 5 to 7: the context after the operation.
@@ -506,7 +344,10 @@ fn advance_context(p: &Pipeline) {
     let remark = (&init | &p.get("turn_5")).named("remark");
     p.stage("mark_6", &b.mux("new_mark", &remark, &now, &p.get("mark_5")));
     let probe = p.get("probe_5");
-    p.stage("probe_sent_6", &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_5")));
+    p.stage(
+        "probe_sent_6",
+        &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_5")),
+    );
     let probe_ends = &init | &(p.get("timeout_5") | p.get("probe_answered_5"));
     p.stage("probe_out_6", &(&probe | &(p.get("probe_out_5") & !probe_ends)));
 
@@ -546,74 +387,29 @@ fn advance_context(p: &Pipeline) {
     b.clocked_when(&arrives, &p.get("context_7"), &result);
 }
 
-/// Stages 5 to 9: the codes after the operation, and the packets that it settled.
-fn advance_codes(p: &Pipeline) {
-    let b = &p.b;
-    // Stage 5: older becomes pending and newer becomes older, or both become pending.
-    let (high, low, window) = (p.get("high_5"), p.get("low_5"), p.get("window_5"));
-    let every = |name: &str| p.get(name).sign_extend(p.size);
-    let (turn, all_lost) = (every("turn_5"), every("all_lost_5"));
-    let acknowledged = (&high & &low).named("acknowledged_5");
-    let newer = (!&high & &low).named("newer_5");
-    let older = (&high & &!&low).named("older_5");
-    let turned_high = b.mux("turned_high", &p.get("turn_5"), &low, &high);
-    let turned_low = b.mux("turned_low", &p.get("turn_5"), &acknowledged, &low);
-    p.stage(
-        "high_6",
-        &b.mux("high_turned", &p.get("all_lost_5"), &acknowledged, &turned_high),
-    );
-    p.stage(
-        "low_6",
-        &b.mux("low_turned", &p.get("all_lost_5"), &acknowledged, &turned_low),
-    );
-    p.stage("again_6", &((&older & &(&turn | &all_lost)) | (&newer & &all_lost)));
-    // What only the tail's loss explains.
-    p.stage("at_tail_6", &((&newer | &(&older & &!&turn)).gated(&p.get("tail_5"))));
-    p.stage("known_6", &(&acknowledged & &window));
-    p.carry("window", 5, 6);
-
-    // Stage 6: the acknowledgement's own bits.
-    let left = p.interval("left", &p.get("accepted_5"), &p.get("base_5"), &p.get("psn_5"));
-    let stays = p.interval("stays", &p.get("accepted_5"), &p.get("psn_5"), &p.get("next_5"));
-    let (window, vector) = (p.get("window_6"), p.get("vector_6"));
-    let updated_high = &vector | &(&window & &p.get("high_6"));
-    let updated_low = &vector | &(&window & &p.get("low_6"));
-    let update = p.get("update_6");
-    p.stage("high_7", &b.mux("updated_high", &update, &updated_high, &p.get("high_6")));
-    p.stage("low_7", &b.mux("updated_low", &update, &updated_low, &p.get("low_6")));
-    p.stage("newly_7", &((&left | &(&stays & &vector)) & !p.get("known_6")));
-    let open = (&window & &!(&vector | &left)).named("open_6");
-    p.stage("again_7", &(&open & &p.get("again_6")));
-    let at_tail = (&open & &p.get("at_tail_6")).named("open_at_tail_6");
-    p.stage("at_tail_7", &bits::any_in_groups(b, "at_tail", &at_tail, 1 << p.lane_bits()));
-    p.stage("fresh_7", &(!(&window | &vector)).gated(&update));
-    p.carry("fresh", 7, 8);
-
-    // Stages 7 and 8: the packet sent again becomes newer.
-    b.clocked_when(&p.moves, &p.get("high_8"), &p.get("high_7"));
-    p.carry("low", 7, 8);
-    let (group, lane) = (p.get("again_group_8"), p.get("again_lane_8"));
-    let again: Vec<Signal> = (0..group.width()).map(|g| lane.gated(&group.bit(g))).collect();
-    let again = b.concat("sent_again", &again.iter().collect::<Vec<_>>());
-    b.drive("low_result", &(p.get("low_8") | again));
-}
-
 /// Stages 7 to 12: counts and flags, and the packet's PSN.
 fn deliver(p: &Pipeline) {
     let b = &p.b;
     let context = p.get("context_7");
     let base = p.limit(&context).named("base_7");
     let next = p.near(&context.slice(p.psn_bits, p.psn_bits)).named("next_7");
-    let frontier = p.limit(&context.slice(2 * p.psn_bits, p.psn_bits)).named("frontier_7");
+    let frontier = p
+        .limit(&context.slice(2 * p.psn_bits, p.psn_bits))
+        .named("frontier_7");
     p.stage("outstanding_8", &(p.limit(&next) - &base));
     p.carry("outstanding", 8, LAST);
     p.stage("tail_open_8", &p.get("unlost_7").ne(&next));
     p.stage("tail_again_8", &p.get("at_tail_7").any());
-    p.stage("tail_9", &(p.get("tail_8") & (p.get("tail_open_8") | p.get("tail_again_8"))));
+    p.stage(
+        "tail_9",
+        &(p.get("tail_8") & (p.get("tail_open_8") | p.get("tail_again_8"))),
+    );
     p.carry("tail", 9, LAST);
 
-    p.popcount("newly_count", &p.get("newly_7")).named("acknowledged_10");
-    p.popcount("again_count", &p.get("again_7")).named("lost_again_10");
+    p.popcount("newly_count", &p.get("newly_7"))
+        .named("acknowledged_10");
+    p.popcount("again_count", &p.get("again_7"))
+        .named("lost_again_10");
     let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
     p.stage("lost_9", &(p.get("fresh_8") & &window));
     p.popcount("lost_count", &p.get("lost_9")).named("holes_12");
@@ -623,7 +419,10 @@ fn deliver(p: &Pipeline) {
     p.stage("window_9", &window);
     let codes = p.get("codes_9");
     let pending = p.get("window_9") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
-    p.stage("remains_10", &bits::any_in_groups(b, "remains", &pending.named("remain"), 1 << p.lane_bits()));
+    p.stage(
+        "remains_10",
+        &bits::any_in_groups(b, "remains", &pending.named("remain"), 1 << p.lane_bits()),
+    );
     p.stage("pending_11", &p.get("remains_10").any());
     p.carry("pending", 11, LAST);
 
@@ -631,13 +430,19 @@ fn deliver(p: &Pipeline) {
     let position_bits = p.position_bits();
     let base_10 = p.get("psn_out_10");
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
-    p.stage("wraps_11", &p.get("position_10").lt(&base_10.truncate(position_bits)));
+    p.stage(
+        "wraps_11",
+        &p.get("position_10").lt(&base_10.truncate(position_bits)),
+    );
     let base_lap = above(&base_10);
     p.stage("next_lap_11", &(&base_lap + &base_lap.lit(1)));
     let psn_11 = p.get("psn_out_11");
     let lap = b.mux("lap", &p.get("wraps_11"), &p.get("next_lap_11"), &above(&psn_11));
     let again_psn = b.concat("again_psn", &[&p.get("position_11"), &lap]);
-    p.stage("psn_out_12", &b.mux("final_psn", &p.get("found_11"), &again_psn, &psn_11));
+    p.stage(
+        "psn_out_12",
+        &b.mux("final_psn", &p.get("found_11"), &again_psn, &psn_11),
+    );
 
     let field = |name: &'static str, signal: &str| (name, p.get(&format!("{signal}_{LAST}")));
     let fields = [
@@ -659,7 +464,10 @@ fn deliver(p: &Pipeline) {
 }
 
 /// Broken lines that the lockstep must find.
-pub const MUTATIONS: [Mutation; 1] = [Mutation { signal: "new_base", fault: Fault::Invert }];
+pub const MUTATIONS: [Mutation; 1] = [Mutation {
+    signal: "new_base",
+    fault: Fault::Invert,
+}];
 
 #[cfg(test)]
 mod tests {

@@ -33,10 +33,15 @@ pub fn interval(size: u32) -> Rc<Module> {
     let at_end = bits::decode(&b, "at_end", &group(&end));
     let after_first = bits::from_index(&b, "from_first", &group(&first)) & !&at_first;
     let before_end = !bits::from_index(&b, "from_end", &group(&end));
-    let between = b.mux("between", &wraps, &(&after_first | &before_end), &(&after_first & &before_end));
+    let between = b.mux(
+        "between",
+        &wraps,
+        &(&after_first | &before_end),
+        &(&after_first & &before_end),
+    );
     let lanes_from_first = bits::from_index(&b, "lanes_from_first", &first.truncate(lane_bits));
-    let lanes_before_end = (!bits::from_index(&b, "lanes_from_end", &end.truncate(lane_bits)))
-        .named("lanes_before_end");
+    let lanes_before_end =
+        (!bits::from_index(&b, "lanes_from_end", &end.truncate(lane_bits))).named("lanes_before_end");
 
     let border = (&at_first | &at_end).named("border");
     let plain = (!&border & &between).named("plain");
