@@ -6,6 +6,7 @@ pub mod issue;
 pub mod memory;
 pub mod path_table;
 pub mod sack_rx;
+pub mod sack_tx;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -36,7 +37,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register, path_table, sack_rx);
+units!(axis_register, path_table, sack_rx, sack_tx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
