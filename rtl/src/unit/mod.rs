@@ -2,7 +2,9 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod axis_register;
+pub mod issue;
 pub mod memory;
+pub mod rate_limiter;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -33,7 +35,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register);
+units!(axis_register, rate_limiter);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
