@@ -15,5 +15,5 @@ pub mod import;
 pub mod module;
 pub mod mutate;
 
-pub use builder::{Builder, Signal};
+pub use builder::{Builder, Carried, Signal};
 pub use module::Module;

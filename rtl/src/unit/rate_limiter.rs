@@ -14,7 +14,7 @@
 //! ```
 //!
 //! # Stages
-//! A register `sK_NAME` is loaded at the end of the K-th moving clock, the issue's being the first, so clock K works on `sK`:
+//! A register `NAME_K` is loaded for clock K, in which it is used; clock 0 is that of the issue. Only moving clocks count.
 //!
 //! | clock | what |
 //! |---|---|
@@ -55,7 +55,7 @@ use metaroce_model::{
     },
 };
 use reciprocal::{RECIPROCAL_BITS, reciprocal};
-use std::{ops::RangeInclusive, rc::Rc};
+use std::rc::Rc;
 use wheel::{Insert, Wheel};
 
 const STREAM: &str = "s_axis_op";
@@ -101,7 +101,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let sweep = sweep(&b, connections);
     let clearing = &sweep.clearing;
     let stage = |name: &str, value: &Signal| b.stage(name, &moves, value);
-    let line = |name: &str, stages, value: &Signal| Line::new(&b, &moves, name, stages, value);
+    let carry = |name: &str, stages, value: &Signal| b.carry(name, &moves, value, stages);
 
     // Clock 0: issue.
     let wheel = Wheel::new(&b, params);
@@ -125,46 +125,46 @@ pub fn unit(params: &Params) -> Rc<Module> {
     input.finish(&issue_input, clearing);
 
     // Clock 1: decode, read.
-    let valid_early = Line::with_reset(&b, &moves, "valid", 1..=2, &issue);
-    let connection_early = line("connection", 1..=2, &issue_connection);
-    let op = line("op", 1..=9, &issue_op);
-    let recheck_early = line("recheck", 1..=2, &wheel.offer);
-    let now = line("now", 1..=2, &b.get("now"));
-    let rate_given = line("rate_given", 1..=2, &input.get("rate"));
-    let s1_burst = stage("s1_burst", &input.get("burst"));
-    let bytes_given = line("bytes_given", 1..=2, &input.get("bytes"));
+    let valid_early = b.carry_reset("valid", &moves, &issue, 1..=2);
+    let connection_early = carry("connection", 1..=2, &issue_connection);
+    let op = carry("op", 1..=9, &issue_op);
+    let recheck_early = carry("recheck", 1..=2, &wheel.offer);
+    let now = carry("now", 1..=2, &b.get("now"));
+    let rate_given = carry("rate_given", 1..=2, &input.get("rate"));
+    let burst_1 = stage("burst_1", &input.get("burst"));
+    let bytes_given = carry("bytes_given", 1..=2, &input.get("bytes"));
     let valid1 = valid_early.at(1);
     let is = |code: u8| op.at(1).is(code.into());
     let configures = (&is(op::CONFIGURE) & valid1).named("configures");
     let sets_rate = ((is(op::CONFIGURE) | is(op::HINT)) & valid1).named("sets_rate");
-    let s2_configures = stage("s2_configures", &configures);
-    let s2_sets_rate = stage("s2_sets_rate", &sets_rate);
-    let s2_charges = stage("s2_charges", &is(op::CHARGE));
-    let packet = s1_burst.lit(params.max_packet_bytes.into());
-    let covers = s1_burst.ge(&packet).named("burst_covers_packet");
-    let cap_given = b.mux("cap_given", &covers, &(&s1_burst - &packet), &s1_burst.lit(0));
-    let s2_cap_given = stage("s2_cap_given", &cap_given);
+    let configures_2 = stage("configures_2", &configures);
+    let sets_rate_2 = stage("sets_rate_2", &sets_rate);
+    let charges_2 = stage("charges_2", &is(op::CHARGE));
+    let packet = burst_1.lit(params.max_packet_bytes.into());
+    let covers = burst_1.ge(&packet).named("burst_covers_packet");
+    let cap_given = b.mux("cap_given", &covers, &(&burst_1 - &packet), &burst_1.lit(0));
+    let cap_given_2 = stage("cap_given_2", &cap_given);
 
     // Clock 2: the memories' outputs come; the sweep is a configuration with nothing, less one token unit.
     let swept = |name: &str, value: &Signal, initial: u64| b.mux(name, clearing, &value.lit(initial), value);
-    let valid = Line::with_reset(&b, &moves, "valid", 3..=9, valid_early.at(2));
+    let valid = b.carry_reset("valid", &moves, valid_early.at(2), 3..=9);
     let entering = b.mux("entering", clearing, &sweep.index, connection_early.at(2));
-    let connection = line("connection", 3..=13, &entering);
-    let recheck = line("recheck", 3..=9, &(recheck_early.at(2) | clearing));
-    let settles = line("settles", 3..=9, &(valid_early.at(2) | clearing));
-    let fills = line("fills", 3..=6, &(&s2_configures | clearing));
-    let swept_line = line("swept", 3..=8, clearing);
-    let s3_sets_rate = stage("s3_sets_rate", &(&s2_sets_rate | clearing));
-    let s3_now = stage("s3_now", &swept("now_written", now.at(2), 0));
-    let s3_rate_given = stage("s3_rate_given", &swept("rate_written", rate_given.at(2), 0));
-    let s3_cap_given = stage("s3_cap_given", &swept("cap_written", &s2_cap_given, 0));
+    let connection = carry("connection", 3..=13, &entering);
+    let recheck = carry("recheck", 3..=9, &(recheck_early.at(2) | clearing));
+    let settles = carry("settles", 3..=9, &(valid_early.at(2) | clearing));
+    let fills = carry("fills", 3..=6, &(&configures_2 | clearing));
+    let sweep_tokens = carry("sweep", 3..=8, clearing);
+    let sets_rate_3 = stage("sets_rate_3", &(&sets_rate_2 | clearing));
+    let now_3 = stage("now_3", &swept("now_written", now.at(2), 0));
+    let rate_given_3 = stage("rate_given_3", &swept("rate_written", rate_given.at(2), 0));
+    let cap_given_3 = stage("cap_given_3", &swept("cap_written", &cap_given_2, 0));
     let charged = b.mux(
         "bytes_charged",
-        &s2_charges,
+        &charges_2,
         bytes_given.at(2),
         &b.lit(0, BYTES_BITS),
     );
-    let bytes = line("bytes", 3..=7, &swept("bytes_settled", &charged, 1));
+    let bytes = carry("bytes", 3..=7, &swept("bytes_settled", &charged, 1));
     let memory = |name: &str, enable: &Signal, data: &Signal| {
         let ports = [
             ("write_enable", &(enable & &moves).named(&format!("write_{name}"))),
@@ -174,62 +174,62 @@ pub fn unit(params: &Params) -> Rc<Module> {
             ("read_address", connection_early.at(1)),
         ];
         let memory = b.instance(name, &ram(connections, data.width()), &ports);
-        stage(&format!("s3_{name}"), &memory.get("read_data"))
+        stage(&format!("{name}_3"), &memory.get("read_data"))
     };
-    let s3_last = memory("last", settles.at(3), &s3_now);
-    let s3_rate = memory("rate", &s3_sets_rate, &s3_rate_given);
-    let s3_cap = memory("cap", fills.at(3), &s3_cap_given);
+    let last_3 = memory("last", settles.at(3), &now_3);
+    let rate_3 = memory("rate", &sets_rate_3, &rate_given_3);
+    let cap_3 = memory("cap", fills.at(3), &cap_given_3);
 
     // Clock 3: elapsed time; the rate and the cap that hold after the operation.
-    let elapsed = (&s3_now - &s3_last).named("elapsed");
-    let s4_elapsed = stage("s4_elapsed", &elapsed);
-    let s4_rate = stage("s4_rate", &s3_rate);
-    let rate_after = b.mux("rate_after", &s3_sets_rate, &s3_rate_given, &s3_rate);
-    let mantissa_after = line("mantissa", 4..=8, &rate_after.truncate(RATE_MANTISSA_BITS));
-    let exponent_after = line(
+    let elapsed = (&now_3 - &last_3).named("elapsed");
+    let elapsed_4 = stage("elapsed_4", &elapsed);
+    let rate_4 = stage("rate_4", &rate_3);
+    let rate_after = b.mux("rate_after", &sets_rate_3, &rate_given_3, &rate_3);
+    let mantissa_after = carry("mantissa", 4..=8, &rate_after.truncate(RATE_MANTISSA_BITS));
+    let exponent_after = carry(
         "exponent",
-        4..=12,
+        4..=11,
         &rate_after.slice(RATE_MANTISSA_BITS, RATE_EXPONENT_BITS),
     );
-    let cap_after = b.mux("cap_after", fills.at(3), &s3_cap_given, &s3_cap);
-    let cap = line("cap_after", 4..=7, &cap_after);
+    let cap_after = b.mux("cap_after", fills.at(3), &cap_given_3, &cap_3);
+    let cap = carry("cap_after", 4..=7, &cap_after);
 
     // Clocks 4 to 6: accrual = (mantissa * elapsed) << exponent, of the rate before.
-    let s5_elapsed = stage(
-        "s5_elapsed",
-        &saturated(&b, "elapsed_cut", &s4_elapsed, ELAPSED_BITS),
+    let elapsed_5 = stage(
+        "elapsed_5",
+        &saturated(&b, "elapsed_cut", &elapsed_4, ELAPSED_BITS),
     );
-    let early = s4_rate.slice(RATE_MANTISSA_BITS, EARLY_SHIFT_BITS);
-    let scaled = s4_rate
+    let early = rate_4.slice(RATE_MANTISSA_BITS, EARLY_SHIFT_BITS);
+    let scaled = rate_4
         .truncate(RATE_MANTISSA_BITS)
         .extend(RATE_MANTISSA_BITS + (1 << EARLY_SHIFT_BITS) - 1)
         .shl(&early)
         .named("scaled_mantissa");
-    let s5_scaled = stage("s5_scaled", &scaled);
-    let late = line("late_shift", 5..=6, &s4_rate.msb());
-    let s6_product = stage("s6_product", &(&s5_scaled * &s5_elapsed));
+    let scaled_5 = stage("scaled_5", &scaled);
+    let late = carry("late_shift", 5..=6, &rate_4.msb());
+    let product_6 = stage("product_6", &(&scaled_5 * &elapsed_5));
     let late_bits = 1 << EARLY_SHIFT_BITS;
-    let accrued_bits = s6_product.width() + late_bits;
+    let accrued_bits = product_6.width() + late_bits;
     let zeros = b.lit(0, late_bits);
-    let shifted = b.concat("product_shifted", &[&zeros, &s6_product]);
-    let accrued = b.mux("accrued", late.at(6), &shifted, &s6_product.extend(accrued_bits));
+    let shifted = b.concat("product_shifted", &[&zeros, &product_6]);
+    let accrued = b.mux("accrued", late.at(6), &shifted, &product_6.extend(accrued_bits));
     let accrual = saturated(&b, "accrual", &accrued, token_bits);
-    let s7_accrual = stage("s7_accrual", &accrual);
-    let s7_fills = stage("s7_fills", fills.at(6));
+    let accrual_7 = stage("accrual_7", &accrual);
+    let fills_7 = stage("fills_7", fills.at(6));
 
     // Clock 7: what the settlement compares and adds.
     let fraction = b.lit(0, TOKEN_FRACTION_BITS);
     let one = b.lit(1, 1);
     let offset_cap = b.concat("offset_cap", &[cap.at(7), &one]);
     let full = b.concat("full", &[&fraction, &offset_cap]);
-    let level = (full.extend(token_bits + 1) - s7_accrual.extend(token_bits + 1)).named("level");
+    let level = (full.extend(token_bits + 1) - accrual_7.extend(token_bits + 1)).named("level");
     let charge = b.concat("charge", &[&fraction, bytes.at(7)]);
-    let net = (s7_accrual.extend(token_bits + 1) - charge.extend(token_bits + 1)).named("net");
+    let net = (accrual_7.extend(token_bits + 1) - charge.extend(token_bits + 1)).named("net");
     let ceiling = (&offset_cap - bytes.at(7).extend(offset_cap.width())).named("ceiling");
-    let s8_fills = stage("s8_fills", &(&s7_fills | level.msb()));
-    let s8_level = stage("s8_level", &level.truncate(token_bits));
-    let s8_net = stage("s8_net", &net);
-    let s8_ceiling = stage("s8_ceiling", &ceiling);
+    let fills_8 = stage("fills_8", &(&fills_7 | level.msb()));
+    let level_8 = stage("level_8", &level.truncate(token_bits));
+    let net_8 = stage("net_8", &net);
+    let ceiling_8 = stage("ceiling_8", &ceiling);
 
     // Clock 8: tokens after the operation. Their memory is read in clock 6 and written in clock 9.
     let bucket = b.forward("bucket_after", token_bits + 1);
@@ -244,22 +244,23 @@ pub fn unit(params: &Params) -> Rc<Module> {
             ("read_address", connection.at(6)),
         ],
     );
-    let s8_bucket = stage("s8_bucket", &buckets.get("read_data"));
-    let s8_tokens = s8_bucket.truncate(token_bits);
-    let at_cap = (&s8_fills | s8_tokens.ge(&s8_level)).named("at_cap");
-    let sum = (s8_tokens.extend(token_bits + 2) + s8_net.sign_extend(token_bits + 2)).named("token_sum");
+    let bucket_8 = stage("bucket_8", &buckets.get("read_data"));
+    let tokens_8 = bucket_8.truncate(token_bits);
+    let at_cap = (&fills_8 | tokens_8.ge(&level_8)).named("at_cap");
+    // Below the cap a sum cannot be too large, so its upper bit is the sign.
+    let sum = (tokens_8.extend(token_bits + 1) + &net_8).named("token_sum");
     let below = sum.msb().named("token_underflow");
-    let swept_fraction = swept_line.at(8).sign_extend(TOKEN_FRACTION_BITS);
-    let capped = b.concat("tokens_capped", &[&swept_fraction, &s8_ceiling]);
+    let swept_fraction = sweep_tokens.at(8).sign_extend(TOKEN_FRACTION_BITS);
+    let capped = b.concat("tokens_capped", &[&swept_fraction, &ceiling_8]);
     let tokens_after = b.select(
         "tokens_after",
         &[(&at_cap, &capped), (&below, &capped.lit(0))],
         &sum.truncate(token_bits),
     );
-    let s9_tokens = stage("s9_tokens", &tokens_after);
-    let waited = (s8_bucket.msb() & !recheck.at(8)).named("waited");
-    let s9_waited = stage("s9_waited", &waited);
-    let s9_has_rate = stage("s9_has_rate", &mantissa_after.at(8).any());
+    let tokens_9 = stage("tokens_9", &tokens_after);
+    let waited = (bucket_8.msb() & !recheck.at(8)).named("waited");
+    let waited_9 = stage("waited_9", &waited);
+    let has_rate_9 = stage("has_rate_9", &mantissa_after.at(8).any());
     let reciprocals = b.instance(
         "reciprocals",
         &reciprocal(),
@@ -267,14 +268,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // Clock 9: the event; does the connection wait?
-    let eligible = s9_tokens.msb().named("eligible");
-    let blocked = (!&eligible & &s9_has_rate).named("blocked");
-    let waiting_after = (&s9_waited | &blocked).named("waiting_after");
+    let eligible = tokens_9.msb().named("eligible");
+    let blocked = (!&eligible & &has_rate_9).named("blocked");
+    let waiting_after = (&waited_9 | &blocked).named("waiting_after");
     b.drive(
         "bucket_after",
-        &b.concat("bucket_written", &[&s9_tokens, &waiting_after]),
+        &b.concat("bucket_written", &[&tokens_9, &waiting_after]),
     );
-    let whole = s9_tokens.slice(TOKEN_FRACTION_BITS, params.burst_bits);
+    let whole = tokens_9.slice(TOKEN_FRACTION_BITS, params.burst_bits);
     let event_tokens = b.concat("event_tokens", &[&whole, &!&eligible]);
     let event_valid = (valid.at(9) & &(!recheck.at(9) | &eligible)).named("event_valid");
     let fields = [
@@ -287,35 +288,36 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.drive("moves", &room);
 
     // Clocks 9 to 13: when to look again.
-    let waits = (valid.at(9) & &(&blocked & &!&s9_waited)).named("waits");
-    let waits = Line::with_reset(&b, &moves, "waits", 10..=13, &waits);
+    let waits = (valid.at(9) & &(&blocked & &!&waited_9)).named("waits");
+    let waits = b.carry_reset("waits", &moves, &waits, 10..=13);
     let none = b.lit(1 << params.burst_bits, params.burst_bits + 1);
     let deficit = (&none - &whole.extend(params.burst_bits + 1)).named("deficit");
-    let s10_deficit = stage(
-        "s10_deficit",
+    let deficit_10 = stage(
+        "deficit_10",
         &saturated(&b, "deficit_cut", &deficit, DEFICIT_BITS),
     );
-    let s10_reciprocal = stage("s10_reciprocal", &reciprocals.get("quotient"));
-    let product = &s10_deficit * &s10_reciprocal;
-    let s11_wait = stage("s11_wait", &product);
+    let reciprocal_10 = stage("reciprocal_10", &reciprocals.get("quotient"));
+    let product = &deficit_10 * &reciprocal_10;
+    let wait_11 = stage("wait_11", &product);
     // Ticks below a slot's are cut first: that is the same and narrower.
     let tick_bits = params.wheel_tick_bits;
-    let slots = s11_wait.slice(tick_bits, DEFICIT_BITS + RECIPROCAL_BITS - tick_bits);
+    b.unused("ticks_below_a_slot", &[&wait_11.truncate(tick_bits)]);
+    let slots = wait_11.slice(tick_bits, DEFICIT_BITS + RECIPROCAL_BITS - tick_bits);
     let two = b.lit(0, 2);
     let coarse = b.concat("coarse_shift", &[&two, &exponent_after.at(11).slice(2, 2)]);
     let slots = slots.shr(&coarse).named("slots_coarse");
     let slot_bits = params.wheel_slots.trailing_zeros();
-    let s12_slots = stage("s12_slots", &saturated(&b, "slots_cut", &slots, slot_bits + 3));
-    let fine = exponent_after.at(12).truncate(2);
-    let slots = s12_slots.shr(&fine).named("slots_fine");
+    let slots_12 = stage("slots_12", &saturated(&b, "slots_cut", &slots, slot_bits + 3));
+    let fine_12 = stage("fine_shift_12", &exponent_after.at(11).truncate(2));
+    let slots = slots_12.shr(&fine_12).named("slots_fine");
     let slots = saturated(&b, "slots_to_wait", &slots, slot_bits + 1);
     let offset = (slots.extend(slot_bits + 2) + b.lit(2, slot_bits + 2)).named("offset");
-    let s13_offset = stage("s13_offset", &saturated(&b, "offset_cut", &offset, slot_bits));
+    let offset_13 = stage("offset_13", &saturated(&b, "offset_cut", &offset, slot_bits));
 
     let insert = Insert {
         valid: waits.at(13),
         connection: connection.at(13),
-        offset: &s13_offset,
+        offset: &offset_13,
     };
     wheel.finish(&moves, clearing, &issue_recheck, &insert);
     b.finish()
@@ -332,50 +334,6 @@ fn saturated(b: &Builder, name: &str, value: &Signal, width: u32) -> Signal {
     b.mux(name, &over, &largest, &value.truncate(width))
 }
 
-/// One value on its way through the pipeline: a register `sK_NAME` for each stage K.
-struct Line {
-    first: usize,
-    registers: Vec<Signal>,
-}
-
-impl Line {
-    fn new(b: &Builder, moves: &Signal, name: &str, stages: RangeInclusive<usize>, value: &Signal) -> Self {
-        Self::of(stages, value, |stage, value| {
-            b.stage(&format!("s{stage}_{name}"), moves, value)
-        })
-    }
-
-    fn with_reset(
-        b: &Builder,
-        moves: &Signal,
-        name: &str,
-        stages: RangeInclusive<usize>,
-        value: &Signal,
-    ) -> Self {
-        Self::of(stages, value, |stage, value| {
-            b.stage_reset(&format!("s{stage}_{name}"), moves, value)
-        })
-    }
-
-    fn of(
-        stages: RangeInclusive<usize>,
-        value: &Signal,
-        register: impl Fn(usize, &Signal) -> Signal,
-    ) -> Self {
-        let first = *stages.start();
-        let mut registers: Vec<Signal> = Vec::new();
-        for stage in stages {
-            registers.push(register(stage, registers.last().unwrap_or(value)));
-        }
-        Self { first, registers }
-    }
-
-    /// The register of that stage.
-    fn at(&self, stage: usize) -> &Signal {
-        &self.registers[stage - self.first]
-    }
-}
-
 const fn broken(signal: &'static str, fault: Fault) -> Mutation {
     Mutation { signal, fault }
 }
@@ -387,8 +345,8 @@ pub const MUTATIONS: [Mutation; 36] = [
     broken("recheck_conflict", Fault::Zero),
     broken("issue_connection", Fault::Invert),
     broken("issue_op", Fault::Increment),
-    broken("s5_valid", Fault::Enable),
-    broken("s8_bucket", Fault::Enable),
+    broken("valid_5", Fault::Enable),
+    broken("bucket_8", Fault::Enable),
     broken("bytes_settled", Fault::Decrement),
     // Settlement.
     broken("sets_rate", Fault::Zero),
@@ -397,7 +355,7 @@ pub const MUTATIONS: [Mutation; 36] = [
     broken("write_last", Fault::Zero),
     broken("elapsed", Fault::Operator),
     broken("scaled_mantissa", Fault::Operator),
-    broken("s6_late_shift", Fault::Zero),
+    broken("late_shift_6", Fault::Zero),
     broken("accrual_over", Fault::Zero),
     broken("level", Fault::Operator),
     broken("net", Fault::Operator),
@@ -409,7 +367,7 @@ pub const MUTATIONS: [Mutation; 36] = [
     broken("event_valid", Fault::Operator),
     // How long to wait.
     broken("deficit", Fault::Operator),
-    broken("s10_reciprocal", Fault::Zero),
+    broken("reciprocal_10", Fault::Zero),
     broken("slots_coarse", Fault::Operator),
     broken("slots_fine", Fault::Operator),
     broken("offset", Fault::Decrement),

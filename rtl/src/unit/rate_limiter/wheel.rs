@@ -89,43 +89,48 @@ impl Wheel {
 
         // Inserting.
         let slot = (&cursor + insert.offset).named("insert_slot");
-        let i1_valid = b.stage_reset("i1_valid", moves, insert.valid);
-        let i1_slot = b.stage("i1_slot", moves, &slot);
-        let i1_connection = b.stage("i1_connection", moves, insert.connection);
+        let insert_valid_1 = b.stage_reset("insert_valid_1", moves, insert.valid);
+        let insert_slot_1 = b.stage("insert_slot_1", moves, &slot);
+        let insert_connection_1 = b.stage("insert_connection_1", moves, insert.connection);
 
-        let i2_valid = b.stage_reset("i2_valid", moves, &i1_valid);
-        let i2_slot = b.stage("i2_slot", moves, &i1_slot);
-        let i2_connection = b.stage("i2_connection", moves, &i1_connection);
-        let i2_follows = b.stage("i2_follows", moves, &occupied.index(&i1_slot));
-        let neighbour = (&i2_valid & i1_slot.eq(&i2_slot)).named("insert_neighbour");
-        let i2_neighbour = b.stage("i2_neighbour", moves, &neighbour);
+        let insert_valid_2 = b.stage_reset("insert_valid_2", moves, &insert_valid_1);
+        let insert_slot_2 = b.stage("insert_slot_2", moves, &insert_slot_1);
+        let insert_connection_2 = b.stage("insert_connection_2", moves, &insert_connection_1);
+        let insert_follows_2 = b.stage("insert_follows_2", moves, &occupied.index(&insert_slot_1));
+        let neighbour = (&insert_valid_2 & insert_slot_1.eq(&insert_slot_2)).named("insert_neighbour");
+        let insert_neighbour_2 = b.stage("insert_neighbour_2", moves, &neighbour);
 
-        let write_head = (&i2_valid & moves).named("write_head");
+        let write_head = (&insert_valid_2 & moves).named("write_head");
         let heads = |name: &str, address: &Signal| {
-            let memory = ram(self.slots, i2_connection.width());
+            let memory = ram(self.slots, insert_connection_2.width());
             let ports = [
                 ("write_enable", &write_head),
-                ("write_address", &i2_slot),
-                ("write_data", &i2_connection),
+                ("write_address", &insert_slot_2),
+                ("write_data", &insert_connection_2),
                 ("read_enable", moves),
                 ("read_address", address),
             ];
             b.instance(name, &memory, &ports).get("read_data")
         };
-        let i3_valid = b.stage_reset("i3_valid", moves, &i2_valid);
-        let i3_connection = b.stage("i3_connection", moves, &i2_connection);
-        let i3_follows = b.stage("i3_follows", moves, &i2_follows);
-        let i3_neighbour = b.stage("i3_neighbour", moves, &i2_neighbour);
-        let i3_old_head = b.stage("i3_old_head", moves, &heads("heads_insert", &i1_slot));
-        let i4_connection = b.stage("i4_connection", moves, &i3_connection);
-        let link_next = b.mux("link_next", &i3_neighbour, &i4_connection, &i3_old_head);
-        let link = b.concat("link", &[&link_next, &i3_follows]);
+        let insert_valid_3 = b.stage_reset("insert_valid_3", moves, &insert_valid_2);
+        let insert_connection_3 = b.stage("insert_connection_3", moves, &insert_connection_2);
+        let insert_follows_3 = b.stage("insert_follows_3", moves, &insert_follows_2);
+        let insert_neighbour_3 = b.stage("insert_neighbour_3", moves, &insert_neighbour_2);
+        let insert_old_head_3 = b.stage("insert_old_head_3", moves, &heads("heads_insert", &insert_slot_1));
+        let insert_connection_4 = b.stage("insert_connection_4", moves, &insert_connection_3);
+        let link_next = b.mux(
+            "link_next",
+            &insert_neighbour_3,
+            &insert_connection_4,
+            &insert_old_head_3,
+        );
+        let link = b.concat("link", &[&link_next, &insert_follows_3]);
         let links = b.instance(
             "links",
             &ram(self.connections, link.width()),
             &[
-                ("write_enable", &(&i3_valid & moves).named("write_link")),
-                ("write_address", &i3_connection),
+                ("write_enable", &(&insert_valid_3 & moves).named("write_link")),
+                ("write_address", &insert_connection_3),
                 ("write_data", &link),
                 ("read_enable", moves),
                 ("read_address", &self.head),
@@ -134,7 +139,10 @@ impl Wheel {
 
         // Which slots have a list. The cursor's own never has: nothing is inserted there, and what was is being served. So
         // that bit can be cleared in every clock, needing no decision that comes late.
-        let set = i1_valid.extend(self.slots).shl(&i1_slot).named("occupied_set");
+        let set = insert_valid_1
+            .extend(self.slots)
+            .shl(&insert_slot_1)
+            .named("occupied_set");
         let clear = b.lit(1, self.slots).shl(&cursor).named("occupied_clear");
         b.clocked_when(moves, &occupied, &((&occupied | set) & &!clear));
 
@@ -143,7 +151,7 @@ impl Wheel {
         let count = b.register_reset("wheel_count", COUNT_BITS, 0);
         let idle = (!(&pause | &self.offer) & &!clearing).named("wheel_idle");
         let advance = (&idle & cursor.ne(&self.slot_now)).named("wheel_advance");
-        let arrives = (&i1_valid & i1_slot.eq(&next)).named("insert_arrives");
+        let arrives = (&insert_valid_1 & insert_slot_1.eq(&next)).named("insert_arrives");
         let take = (&advance & (occupied.index(&next) | arrives)).named("wheel_take");
         let after = (&next + next.lit(1)).named("wheel_after");
         let after_now = (&self.slot_now + self.slot_now.lit(1)).named("wheel_after_now");
