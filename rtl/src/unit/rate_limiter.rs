@@ -376,7 +376,7 @@ pub const MUTATIONS: [Mutation; 36] = [
     broken("insert_slot", Fault::Increment),
     broken("insert_neighbour", Fault::Zero),
     broken("insert_arrives", Fault::Zero),
-    broken("i3_follows", Fault::Zero),
+    broken("insert_follows_3", Fault::Zero),
     broken("occupied_clear", Fault::Zero),
     broken("wheel_count", Fault::Increment),
     broken("link_pause", Fault::Zero),
