@@ -92,3 +92,78 @@ impl Resets {
         high
     }
 }
+
+/// Which of `2^bits` paths (or connections) the operations are for: for a phase a few hot ones, in turn or at random, so that
+/// operations on one follow each other at every short distance; or all of them.
+#[derive(Clone, Debug)]
+pub struct Spray {
+    mask: u32,
+    /// The hot ones are `first + k * step`, k below `count`.
+    first: u32,
+    step: u32,
+    count: u32,
+    in_turn: bool,
+    turn: u32,
+}
+
+impl Spray {
+    /// Over `total` paths, a power of two.
+    pub fn new(total: u32) -> Self {
+        Self {
+            mask: total - 1,
+            first: 0,
+            step: 1,
+            count: total,
+            in_turn: false,
+            turn: 0,
+        }
+    }
+
+    /// A new phase: up to `most` hot ones, neighbours as often as not, or rarely all.
+    pub fn change(&mut self, random: &mut Random, most: u32) {
+        let total = self.mask + 1;
+        let most = most.clamp(1, total);
+        self.first = random.random::<u32>() & self.mask;
+        // An odd step visits all before it meets one again.
+        self.step = if random.random() {
+            1
+        } else {
+            random.random::<u32>() | 1
+        };
+        self.count = if random.random_range(0..16) == 0 {
+            total
+        } else {
+            random.random_range(1..=most)
+        };
+        self.in_turn = random.random();
+        self.turn = 0;
+    }
+
+    /// How many are hot.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The hot one of that number, from 0.
+    #[inline]
+    pub fn hot(&self, number: u32) -> u16 {
+        (self.first.wrapping_add(number.wrapping_mul(self.step)) & self.mask) as u16
+    }
+
+    /// The next one, given random bits.
+    #[inline]
+    pub fn next(&mut self, bits: u16) -> u16 {
+        let number = if self.in_turn {
+            self.turn = if self.turn + 1 < self.count {
+                self.turn + 1
+            } else {
+                0
+            };
+            self.turn
+        } else {
+            // A fraction of the count: no division.
+            (u32::from(bits) * self.count) >> 16
+        };
+        self.hot(number)
+    }
+}
