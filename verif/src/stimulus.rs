@@ -50,6 +50,7 @@ impl Flow {
     }
 
     /// The bit for this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
         if self.left == 0 {
             // An idle phase is shorter: it tests nothing after the pipeline has drained.
@@ -71,24 +72,42 @@ impl Flow {
 pub struct Resets {
     left: u32,
     mean_distance: u32,
+    /// Clocks of the unit's clear after a reset.
+    clear: u32,
+    /// Clocks until the clear is broken off by another reset, 0 for never.
+    again: u32,
 }
 
 impl Resets {
     /// A reset at first, and one every `mean_distance` clocks on average.
     pub fn new(mean_distance: u32) -> Self {
+        Self::with_clear(mean_distance, 0)
+    }
+
+    /// The same for a unit that clears its memories for `clear` clocks after a reset: some clears are broken off by another reset.
+    pub fn with_clear(mean_distance: u32, clear: u32) -> Self {
         Self {
             left: 3,
             mean_distance,
+            clear,
+            again: 0,
         }
     }
 
     /// Whether `rst` is high in this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
-        if self.left == 0 && random.random_range(0..self.mean_distance) == 0 {
-            self.left = random.random_range(1..4);
+        if self.left == 0 {
+            if self.again == 1 || random.random_range(0..self.mean_distance) == 0 {
+                self.left = random.random_range(1..4);
+            }
+            self.again = self.again.saturating_sub(1);
         }
         let high = self.left > 0;
         self.left = self.left.saturating_sub(1);
+        if high && self.left == 0 && self.clear > 0 && random.random_range(0..4) == 0 {
+            self.again = random.random_range(1..=self.clear);
+        }
         high
     }
 }

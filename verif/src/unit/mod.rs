@@ -1,6 +1,8 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
 pub mod axis_register;
+pub mod rate_limiter;
+pub mod sack_tx;
 
 use crate::{
     lockstep::Mismatch,
@@ -11,7 +13,7 @@ use anyhow::Result;
 use metaroce_model::{
     Params,
     port::{Port, unit_ports},
-    unit::Unit,
+    unit::{self, Unit},
 };
 use std::path::Path;
 
@@ -40,10 +42,11 @@ const fn entry<U: Unit, S: Stimulus<U>>() -> Entry {
 }
 
 /// All units.
-pub const UNITS: [Entry; 1] = [entry::<
-    metaroce_model::unit::axis_register::AxisRegister,
-    axis_register::AxisRegister,
->()];
+pub const UNITS: [Entry; 3] = [
+    entry::<unit::axis_register::AxisRegister, axis_register::AxisRegister>(),
+    entry::<unit::sack_tx::SackTx, sack_tx::SackTx>(),
+    entry::<unit::rate_limiter::RateLimiter, rate_limiter::RateLimiter>(),
+];
 
 /// The unit of that name.
 pub fn find(name: &str) -> Result<Entry, RunError> {
