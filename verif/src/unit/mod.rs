@@ -13,7 +13,7 @@ use anyhow::Result;
 use metaroce_model::{
     Params,
     port::{Port, unit_ports},
-    unit::{self, Unit},
+    unit::Unit,
 };
 use std::path::Path;
 
@@ -41,12 +41,20 @@ const fn entry<U: Unit, S: Stimulus<U>>() -> Entry {
     }
 }
 
-/// All units.
-pub const UNITS: [Entry; 3] = [
-    entry::<unit::axis_register::AxisRegister, axis_register::AxisRegister>(),
-    entry::<unit::sack_tx::SackTx, sack_tx::SackTx>(),
-    entry::<unit::rate_limiter::RateLimiter, rate_limiter::RateLimiter>(),
-];
+macro_rules! units {
+    ($($unit:ident :: $stimulus:ident),+ $(,)?) => {
+        /// All units.
+        pub const UNITS: [Entry; [$(stringify!($unit)),+].len()] =
+            [$(entry::<metaroce_model::unit::$unit::$stimulus, $unit::$stimulus>()),+];
+    };
+}
+
+// The model and its stimulus bear the same name in modules of the same name.
+units! {
+    axis_register::AxisRegister,
+    sack_tx::SackTx,
+    rate_limiter::RateLimiter,
+}
 
 /// The unit of that name.
 pub fn find(name: &str) -> Result<Entry, RunError> {
