@@ -98,7 +98,7 @@ pub struct RateLimiter {
     clock: u32,
     /// Clocks so far in which the unit certainly moved.
     moved: u32,
-    /// Clocks since the output was last held back.
+    /// Clocks since the output was last held back, or since a reset.
     unheld: u32,
     /// Clocks for which the output is held back.
     held_for: u32,
@@ -410,10 +410,13 @@ impl RateLimiter {
             5..=6 => Kind::Medium,
             7..=8 => Kind::Slow,
             9..=11 => Kind::Any,
-            12..=13 => Kind::Convoy,
+            12..=14 => Kind::Convoy,
             _ => Kind::Debt,
         };
-        phase.left = random.random_range(200..3000);
+        phase.left = match phase.kind {
+            Kind::Debt => random.random_range(200..1500),
+            _ => random.random_range(200..3000),
+        };
         phase.order = match random.random_range(0..8) {
             0..=3 => Order::Random,
             4..=6 => Order::Round,
@@ -437,13 +440,13 @@ impl RateLimiter {
         } else {
             0
         };
-        phase.rate = random.random_range(1..256) | random.random_range(6..16) << RATE_MANTISSA_BITS;
+        phase.rate = random.random_range(1..256) | random.random_range(10..16) << RATE_MANTISSA_BITS;
         phase.burst = random.random_range(0..2 * widths.max_packet_bytes);
         phase.bytes = random.random_range(64..=widths.max_packet_bytes) as u16;
         phase.polite = match phase.kind {
             Kind::Debt => false,
             Kind::Fast | Kind::Convoy => random.random_range(0..16) > 0,
-            _ => random.random_range(0..4) > 0,
+            _ => random.random_range(0..8) > 0,
         };
         phase.steady = random.random_range(0..4) == 0;
         // Slow connections see nothing happen otherwise.
@@ -559,7 +562,7 @@ impl RateLimiter {
             }
             op::CHARGE => {
                 operation.bytes = phase.some_bytes(widths, random);
-                if random.random_range(0..8) == 0 {
+                if phase.kind != Kind::Convoy && random.random_range(0..8) == 0 {
                     operation.bytes = shadow
                         .bytes_to_the_horizon(widths, random)
                         .unwrap_or(operation.bytes);
@@ -573,8 +576,9 @@ impl RateLimiter {
     /// Looks at the event offered in a clock without reset.
     #[inline]
     fn observe(&mut self, outputs: &Outputs, taken: bool) {
+        // After a clock in which the output was free the queue has room.
+        self.moved = self.moved.wrapping_add(u32::from(self.unheld > 0));
         if !outputs.m_axis_event_tvalid {
-            self.moved = self.moved.wrapping_add(1);
             self.unheld += 1;
             return;
         }
@@ -680,7 +684,8 @@ impl RateLimiter {
     }
 
     fn wake(&mut self, connection: usize, tokens: i32, close: bool) {
-        let turns = self.widths.horizon() * 2 + 1000;
+        // Two turns of the wheel, and the time that serving everyone can take.
+        let turns = 2 * self.widths.horizon() + 8 * self.clear + 100;
         let shadow = &mut self.shadows[connection];
         let back = shadow.waiting && self.moved.wrapping_sub(shadow.since) > turns;
         let needless = std::mem::take(&mut shadow.configured_waiting);
@@ -769,13 +774,13 @@ impl Phase {
     fn some_bytes(&self, widths: &Widths, random: &mut Random) -> u16 {
         let largest = (1 << BYTES_BITS) - 1;
         match (self.kind, random.random_range(0..16)) {
-            (Kind::Convoy, 0..=13) => self.bytes,
-            (Kind::Debt, 0..=9) => largest,
+            (Kind::Convoy, 0..=14) => self.bytes,
+            (Kind::Debt, 0..=8) => largest,
             (Kind::Slow, 0..=7) => random.random_range(0..64),
             (_, 0..=8) => random.random_range(64..=widths.max_packet_bytes) as u16,
             (_, 9..=11) => widths.max_packet_bytes as u16,
             (_, 12) => 0,
-            (_, 13 | 14) => random.random_range(0..64),
+            (_, 13) => random.random_range(0..64),
             _ => random.random_range(0..=largest),
         }
     }

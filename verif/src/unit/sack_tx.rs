@@ -358,7 +358,7 @@ impl SackTx {
             };
             phase.used = random.random_range(1..=HOT);
             for path in &mut phase.hot {
-                if random.random() {
+                if !self.shadows[usize::from(*path)].is_directed() && random.random() {
                     *path = random.random::<u16>() & self.widths.path_mask;
                 }
             }
@@ -640,7 +640,7 @@ impl Shadow {
             ..widths.garbage(random)
         };
         operation.op = match self.mood {
-            Mood::Start | Mood::FillUp | Mood::SendAgain => self.directed(&mut operation, widths, random),
+            _ if self.is_directed() => self.directed(&mut operation, widths, random),
             mood => {
                 let mut draw = random.random_range(0..256);
                 let mut code = 0;
@@ -679,6 +679,11 @@ impl Shadow {
             _ => {}
         }
         operation
+    }
+
+    /// It is in the sequence that reaches the extremes, which takes long.
+    fn is_directed(&self) -> bool {
+        matches!(self.mood, Mood::Start | Mood::FillUp | Mood::SendAgain)
     }
 
     /// One step of the sequence that reaches the extremes.
