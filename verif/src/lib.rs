@@ -2,13 +2,14 @@
 //!
 //! - [`rtl`]: the Verilated units behind cxx.
 //! - [`lockstep`]: model and RTL side by side, and what a difference looks like.
-//! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened.
+//! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened; [`occupancy`]: how full a unit's pipeline is.
 //! - [`mod@unit`]: stimulus and bins of each unit, one file a unit.
 //! - [`run`]: runs of a unit: from a seed, from a recorded trace, with one line of RTL broken.
 //! - [`shrink`]: cuts a failing trace short; [`wave`]: writes both sides to one waveform file.
 
 pub mod bins;
 pub mod lockstep;
+pub mod occupancy;
 pub mod rtl;
 pub mod run;
 pub mod shrink;

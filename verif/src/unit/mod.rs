@@ -1,7 +1,9 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
 pub mod axis_register;
+pub mod path_table;
 pub mod rate_limiter;
+pub mod sack_rx;
 pub mod sack_tx;
 
 use crate::{
@@ -52,8 +54,10 @@ macro_rules! units {
 // The model and its stimulus bear the same name in modules of the same name.
 units! {
     axis_register::AxisRegister,
-    sack_tx::SackTx,
+    path_table::PathTable,
     rate_limiter::RateLimiter,
+    sack_rx::SackRx,
+    sack_tx::SackTx,
 }
 
 /// The unit of that name.
