@@ -13,7 +13,7 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt,
-    ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub},
+    ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, RangeInclusive, Sub},
     rc::Rc,
 };
 
@@ -58,6 +58,26 @@ impl Outputs {
             .find(|(name, _)| name == port)
             .unwrap_or_else(|| panic!("instance {} has no output {port}", self.instance));
         self.builder.signal(&format!("{}_{port}", self.instance), *width)
+    }
+}
+
+/// A value that goes along a pipeline: one register a stage.
+pub struct Carried {
+    name: String,
+    first: u32,
+    registers: Vec<Signal>,
+}
+
+impl Carried {
+    /// The value in that stage.
+    ///
+    /// # Panics
+    /// When the value is not carried there.
+    pub fn at(&self, stage: u32) -> &Signal {
+        stage
+            .checked_sub(self.first)
+            .and_then(|position| self.registers.get(position as usize))
+            .unwrap_or_else(|| panic!("{} is not carried in stage {stage}", self.name))
     }
 }
 
@@ -328,6 +348,45 @@ impl Builder {
         register
     }
 
+    /// Pipeline registers of `value` in all `stages`, named `NAME_STAGE`, loaded when `enable` holds.
+    pub fn carry(&self, name: &str, enable: &Signal, value: &Signal, stages: RangeInclusive<u32>) -> Carried {
+        self.carry_by(Self::stage, name, enable, value, stages)
+    }
+
+    /// Pipeline registers like those of [`Builder::carry`], zero after reset.
+    pub fn carry_reset(
+        &self,
+        name: &str,
+        enable: &Signal,
+        value: &Signal,
+        stages: RangeInclusive<u32>,
+    ) -> Carried {
+        self.carry_by(Self::stage_reset, name, enable, value, stages)
+    }
+
+    fn carry_by(
+        &self,
+        stage: impl Fn(&Self, &str, &Signal, &Signal) -> Signal,
+        name: &str,
+        enable: &Signal,
+        value: &Signal,
+        stages: RangeInclusive<u32>,
+    ) -> Carried {
+        let first = *stages.start();
+        let mut value = value.clone();
+        let registers = stages
+            .map(|number| {
+                value = stage(self, &format!("{name}_{number}"), enable, &value);
+                value.clone()
+            })
+            .collect();
+        Carried {
+            name: name.into(),
+            first,
+            registers,
+        }
+    }
+
     /// An instance of `module`; every input but `clk` must be connected.
     pub fn instance(&self, name: &str, module: &Rc<Module>, inputs: &[(&str, &Signal)]) -> Outputs {
         let mut connections = Vec::new();
@@ -426,7 +485,7 @@ impl Signal {
     }
 
     /// The signal itself, or a wire that holds the expression: what can be indexed.
-    fn materialised(&self) -> Signal {
+    pub(super) fn materialised(&self) -> Signal {
         match &self.expression {
             Expression::Signal(_) => self.clone(),
             _ => self.builder.temporary(self),
@@ -515,7 +574,13 @@ impl Signal {
         if low == 0 && width == self.width {
             return self.clone();
         }
-        let base = Box::new(self.materialised().expression);
+        // A slice of a slice is one slice.
+        let (base, low) = match &self.expression {
+            Expression::Slice(base, _, offset) if let Expression::Literal(offset) = &**offset => {
+                (base.clone(), low + offset.as_usize() as u32)
+            }
+            _ => (Box::new(self.materialised().expression), low),
+        };
         let offset = Box::new(Expression::Literal(VerilogLiteral::from(u64::from(low))));
         let expression = if width == 1 {
             Expression::Index(base, offset)

@@ -80,7 +80,14 @@ impl<'a> Printer<'a> {
             .collect();
         let mut procedural: BTreeSet<String> = module.clocked.iter().map(|c| c.target.clone()).collect();
         for statement in &module.combinational {
-            if continuous_parts(statement).is_none() {
+            let part = matches!(
+                statement,
+                Statement::SliceAssignment {
+                    offset: Expression::Literal(_),
+                    ..
+                }
+            );
+            if !part && continuous_parts(statement).is_none() {
                 targets(statement, &mut procedural);
             }
         }
