@@ -75,6 +75,18 @@ impl Bins {
     }
 }
 
+/// Declares a unit's bins: an enum `Bin` whose variants number them, and their names `BINS` in the same order.
+macro_rules! bins {
+    ($($bin:ident = $name:literal),+ $(,)?) => {
+        #[allow(dead_code, reason = "some are reached by their number alone")]
+        #[derive(Clone, Copy)]
+        enum Bin { $($bin),+ }
+
+        const BINS: [&str; [$($name),+].len()] = [$($name),+];
+    };
+}
+pub(crate) use bins;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,6 +50,7 @@ impl Flow {
     }
 
     /// The bit for this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
         if self.left == 0 {
             // An idle phase is shorter: it tests nothing after the pipeline has drained.
@@ -62,34 +63,63 @@ impl Flow {
             };
         }
         self.left -= 1;
-        random.random_range(0..256) < self.density
+        match self.density {
+            0 => false,
+            256 => true,
+            density => random.random::<u32>() >> 24 < density,
+        }
     }
 }
 
 /// The reset input: high for the first clocks, then rarely again, for one clock or several.
 #[derive(Clone, Debug)]
 pub struct Resets {
+    /// Clocks that it stays high.
     left: u32,
+    /// Clocks that it stays low then.
+    until_next: u32,
     mean_distance: u32,
+    /// Clocks of the unit's clear after a reset.
+    clear: u32,
 }
 
 impl Resets {
     /// A reset at first, and one every `mean_distance` clocks on average.
     pub fn new(mean_distance: u32) -> Self {
+        Self::with_clear(mean_distance, 0)
+    }
+
+    /// The same for a unit that clears its memories for `clear` clocks after a reset: some clears are broken off by another reset.
+    pub fn with_clear(mean_distance: u32, clear: u32) -> Self {
         Self {
             left: 3,
+            until_next: 0,
             mean_distance,
+            clear,
         }
     }
 
     /// Whether `rst` is high in this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
-        if self.left == 0 && random.random_range(0..self.mean_distance) == 0 {
+        if self.left == 0 {
+            if self.until_next > 0 {
+                self.until_next -= 1;
+                return false;
+            }
             self.left = random.random_range(1..4);
         }
-        let high = self.left > 0;
-        self.left = self.left.saturating_sub(1);
-        high
+        self.left -= 1;
+        if self.left == 0 {
+            let in_clear = self.clear > 0 && random.random_range(0..3) == 0;
+            let longest = if in_clear {
+                self.clear
+            } else {
+                2 * self.mean_distance
+            };
+            self.until_next = random.random_range(0..longest);
+        }
+        true
     }
 }
 

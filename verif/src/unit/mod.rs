@@ -2,7 +2,9 @@
 
 pub mod axis_register;
 pub mod path_table;
+pub mod rate_limiter;
 pub mod sack_rx;
+pub mod sack_tx;
 
 use crate::{
     lockstep::Mismatch,
@@ -53,7 +55,9 @@ macro_rules! units {
 units! {
     axis_register::AxisRegister,
     path_table::PathTable,
+    rate_limiter::RateLimiter,
     sack_rx::SackRx,
+    sack_tx::SackTx,
 }
 
 /// The unit of that name.
