@@ -176,6 +176,21 @@ fn dispatch(command: Command) -> Result<u8> {
         }
         Command::List { profile, json } => list(&Params::load(&profile)?, json),
         Command::Replay { trace, vcd, json } => replay(&trace, vcd.as_deref(), json),
+        Command::Demo { capture, profile, loss, rounds, seed, out, vcd_clocks, json } => {
+            if !(0.0..=50.0).contains(&loss) {
+                bail!(RunError::Capture { message: format!("--loss is {loss}, but it must be from 0 to 50 percent") });
+            }
+            let loss_per_10000 = (loss * 100.0).round() as u32;
+            let options = demo::Options { capture, loss_per_10000, rounds, seed, out, vcd_clocks };
+            let bar = progress_bar("demo", 0, "packets");
+            let report = demo::run(&Params::load(&profile)?, &options, &mut |done, all| {
+                bar.set_length(all);
+                bar.set_position(done);
+            })?;
+            bar.finish_and_clear();
+            print_demo(&report, json)?;
+            Ok(report.code())
+        }
         Command::Mutants {
             unit,
             cycles,
