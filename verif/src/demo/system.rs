@@ -22,7 +22,7 @@ use std::{
 const DELAY_CLOCKS: u64 = 400;
 const DELAY_STEP_CLOCKS: u64 = 24;
 /// A path that has packets outstanding and sent nothing for this long is probed, and after this many unanswered probes times out.
-const PROBE_CLOCKS: u64 = 2 * DELAY_CLOCKS;
+const PROBE_CLOCKS: u64 = 4 * DELAY_CLOCKS;
 const PROBES_BEFORE_TIMEOUT: u32 = 6;
 /// A connection's rate: 10 bytes a tick (10 Gb/s at 8 ns), as a 12-bit float.
 const RATE: u16 = 12 << 8 | 160;
@@ -137,6 +137,8 @@ pub struct System {
     /// Connections whose SELECT, or whose SEND of a new packet, is in a unit, in order.
     selecting: VecDeque<u16>,
     sending: VecDeque<u16>,
+    /// Whether each CHARGE in `rate_limiter`, in order, is for a packet's first transmission.
+    charging: VecDeque<bool>,
     jobs: Vec<Job>,
     delivered: Vec<bool>,
     outcome: Outcome,
@@ -167,6 +169,7 @@ impl System {
             connections,
             selecting: VecDeque::new(),
             sending: VecDeque::new(),
+            charging: VecDeque::new(),
             delivered: vec![false; jobs.len()],
             outcome: Outcome { packets: jobs.len() as u64, equal: true, ..Outcome::default() },
             jobs,
@@ -189,7 +192,7 @@ impl System {
             }
             if self.outcome.cycles - last_progress > STUCK_CLOCKS {
                 bail!(
-                    "nothing was delivered for {STUCK_CLOCKS} clocks: {} of {} packets are",
+                    "nothing was delivered for {STUCK_CLOCKS} clocks: {} of {} packets are; this is an error in the program",
                     self.outcome.delivered,
                     self.outcome.packets
                 );
@@ -306,7 +309,13 @@ impl System {
         let clock = self.outcome.cycles;
         for index in 0..self.paths.len() {
             while self.paths[index].forward.front().is_some_and(|p| p.arrival <= clock) {
-                let Some(packet) = self.paths[index].forward.pop_front() else { break };
+                let path = &mut self.paths[index];
+                let Some(packet) = path.forward.pop_front() else { break };
+                // A probe is answered behind the packets before it: not before their verdicts are out.
+                if packet.psn.is_none() && !path.echoes.is_empty() {
+                    path.forward.push_front(packet);
+                    break;
+                }
                 if !packet.lost {
                     self.arrive(index, packet);
                 }
@@ -394,12 +403,10 @@ impl System {
                     ..Default::default()
                 });
             }
-            // A probe is answered behind the packets before it: not before their verdicts are out.
-            None if self.paths[index].echoes.is_empty() => {
+            None => {
                 let (base, vector) = self.paths[index].last;
                 self.acknowledge(index, base, vector, packet.sent);
             }
-            None => self.paths[index].forward.push_front(packet),
         }
     }
 
@@ -428,7 +435,7 @@ impl System {
     fn rate_event(&mut self, event: &rate_limiter::Outputs) {
         let connection = &mut self.connections[usize::from(event.m_axis_event_connection)];
         connection.eligible = event.m_axis_event_eligible;
-        if event.m_axis_event_op == rate_limiter::op::CHARGE && connection.turn == Turn::Busy {
+        if event.m_axis_event_op == rate_limiter::op::CHARGE && self.charging.pop_front() == Some(true) {
             connection.turn = Turn::Free;
         }
     }
@@ -457,7 +464,7 @@ impl System {
                 match (done, c.waiting.pop_front()) {
                     (true, Some(job)) => {
                         self.paths[index].jobs.insert(result.m_axis_result_psn, job);
-                        self.sent(index, result.m_axis_result_psn, job);
+                        self.sent(index, result.m_axis_result_psn, job, true);
                     }
                     (_, job) => {
                         c.waiting.extend(job);
@@ -473,7 +480,8 @@ impl System {
         }
     }
 
-    fn sent(&mut self, index: usize, psn: u32, job: usize) {
+    fn sent(&mut self, index: usize, psn: u32, job: usize, first: bool) {
+        self.charging.push_back(first);
         self.transmit(index, Some(psn));
         self.path_operation(path_table::op::SEND, index);
         let Job { connection, bytes } = self.jobs[job];
@@ -492,7 +500,7 @@ impl System {
         self.outcome.retransmissions += 1;
         self.outcome.spurious += u64::from(on_its_way || path.arrived.contains(&psn));
         if let Some(&job) = path.jobs.get(&psn) {
-            self.sent(index, psn, job);
+            self.sent(index, psn, job, false);
         }
     }
 
