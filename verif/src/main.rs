@@ -130,9 +130,9 @@ fn main() -> ExitCode {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
-    let of_input = error
-        .chain()
-        .any(|e| e.is::<ParamsError>() || e.is::<RunError>() || e.is::<CaptureError>() || e.is::<std::io::Error>());
+    let of_input = error.chain().any(|e| {
+        e.is::<ParamsError>() || e.is::<RunError>() || e.is::<CaptureError>() || e.is::<std::io::Error>()
+    });
     if of_input {
         exit::BAD_INPUT
     } else {
@@ -176,12 +176,30 @@ fn dispatch(command: Command) -> Result<u8> {
         }
         Command::List { profile, json } => list(&Params::load(&profile)?, json),
         Command::Replay { trace, vcd, json } => replay(&trace, vcd.as_deref(), json),
-        Command::Demo { capture, profile, loss, rounds, seed, out, vcd_clocks, json } => {
+        Command::Demo {
+            capture,
+            profile,
+            loss,
+            rounds,
+            seed,
+            out,
+            vcd_clocks,
+            json,
+        } => {
             if !(0.0..=50.0).contains(&loss) {
-                bail!(RunError::Capture { message: format!("--loss is {loss}, but it must be from 0 to 50 percent") });
+                bail!(RunError::Capture {
+                    message: format!("--loss is {loss}, but it must be from 0 to 50 percent")
+                });
             }
             let loss_per_10000 = (loss * 100.0).round() as u32;
-            let options = demo::Options { capture, loss_per_10000, rounds, seed, out, vcd_clocks };
+            let options = demo::Options {
+                capture,
+                loss_per_10000,
+                rounds,
+                seed,
+                out,
+                vcd_clocks,
+            };
             let bar = progress_bar("demo", 0, "packets");
             let report = demo::run(&Params::load(&profile)?, &options, &mut |done, all| {
                 bar.set_length(all);
@@ -267,21 +285,52 @@ fn print_demo(report: &demo::Report, json: bool) -> Result<()> {
     let line = |what: &str, value: String| println!("  {what:28} {value}");
     println!("{}", report.capture);
     line("frames", summary.frames.to_string());
-    line("data packets, ICRC right", format!("{} in {} messages", summary.data, report.messages));
+    line(
+        "data packets, ICRC right",
+        format!("{} in {} messages", summary.data, report.messages),
+    );
     line("skipped, bad ICRC", summary.skipped.bad_icrc.to_string());
-    line("skipped, other", (summary.skipped.total() - summary.skipped.bad_icrc).to_string());
-    println!("through rate_limiter, path_table, sack_tx, sack_rx ({}), {} rounds", report.profile, report.rounds);
-    line("packets delivered", format!("{} of {}", outcome.delivered, outcome.packets));
+    line(
+        "skipped, other",
+        (summary.skipped.total() - summary.skipped.bad_icrc).to_string(),
+    );
+    println!(
+        "through rate_limiter, path_table, sack_tx, sack_rx ({}), {} rounds",
+        report.profile, report.rounds
+    );
+    line(
+        "packets delivered",
+        format!("{} of {}", outcome.delivered, outcome.packets),
+    );
     let percent = 100.0 * report.loss;
-    line("transmissions lost", format!("{} of {} ({percent} % asked)", outcome.lost, outcome.transmissions));
+    line(
+        "transmissions lost",
+        format!(
+            "{} of {} ({percent} % asked)",
+            outcome.lost, outcome.transmissions
+        ),
+    );
     line("acknowledgements lost", outcome.acknowledgements_lost.to_string());
     line("retransmissions", outcome.retransmissions.to_string());
     line("spurious retransmissions", outcome.spurious.to_string());
     line("duplicates", outcome.duplicates.to_string());
-    line("probes, timeouts", format!("{}, {}", outcome.probes, outcome.timeouts));
+    line(
+        "probes, timeouts",
+        format!("{}, {}", outcome.probes, outcome.timeouts),
+    );
     let rate = outcome.cycles as f64 / outcome.seconds.max(1e-9);
-    line("clocks of each unit", format!("{} ({rate:.0} clocks/s)", outcome.cycles));
-    line("model and RTL", if outcome.equal { "equal in every clock".into() } else { "DIFFERENT".to_string() });
+    line(
+        "clocks of each unit",
+        format!("{} ({rate:.0} clocks/s)", outcome.cycles),
+    );
+    line(
+        "model and RTL",
+        if outcome.equal {
+            "equal in every clock".into()
+        } else {
+            "DIFFERENT".to_string()
+        },
+    );
     if let Some((unit, mismatch)) = &outcome.mismatch {
         println!("{unit}: {mismatch}");
     }

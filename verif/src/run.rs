@@ -223,7 +223,11 @@ pub fn random<U: Unit, S: Stimulus<U>>(
     } else if let Some(path) = &options.vcd {
         let trace = record::<U, S>(params, options.seed, options.cycles);
         let rtl = new_rtl::<U>(params, options.seed, options.mutant)?;
-        wave::write(&[Recording::replay::<U>(params, rtl, &trace, 0..trace.len())], 0, path)?;
+        wave::write(
+            &[Recording::replay::<U>(params, rtl, &trace, 0..trace.len())],
+            0,
+            path,
+        )?;
         report.vcd = Some(path.clone());
     }
     Ok(report)
@@ -258,7 +262,11 @@ fn explain<U: Unit, S: Stimulus<U>>(params: &Params, options: &Options, report: 
     if let Some(path) = options.vcd.clone().or_else(|| file("vcd")) {
         let rtl = new_rtl::<U>(params, options.seed, options.mutant)?;
         let first = (differs_at as usize).saturating_sub(WAVE_BEFORE);
-        wave::write(&[Recording::replay::<U>(params, rtl, &trace, first..trace.len())], first, &path)?;
+        wave::write(
+            &[Recording::replay::<U>(params, rtl, &trace, first..trace.len())],
+            first,
+            &path,
+        )?;
         report.vcd = Some(path);
     }
     if let Some(path) = file("trace.json") {
@@ -325,7 +333,11 @@ pub fn replay<U: Unit>(
     let inputs = trace.unpack::<U::Inputs>(path)?;
     if let Some(vcd) = vcd {
         let rtl = new_rtl::<U>(params, trace.seed, trace.mutant)?;
-        wave::write(&[Recording::replay::<U>(params, rtl, &inputs, 0..inputs.len())], 0, vcd)?;
+        wave::write(
+            &[Recording::replay::<U>(params, rtl, &inputs, 0..inputs.len())],
+            0,
+            vcd,
+        )?;
     }
     first_difference::<U>(params, &inputs, trace.seed, trace.mutant)
 }

@@ -35,7 +35,12 @@ struct Side {
 
 impl Side {
     fn new<P: Ports>(scope: &'static str, params: &Params) -> Self {
-        Self { scope, ports: P::ports(params), words: Vec::new(), words_per_clock: P::WORDS }
+        Self {
+            scope,
+            ports: P::ports(params),
+            words: Vec::new(),
+            words_per_clock: P::WORDS,
+        }
     }
 
     fn push(&mut self, values: &impl Ports) {
@@ -86,15 +91,22 @@ impl Recording {
 /// Writes recordings of the same window, which began at clock `first`, to a VCD at `path`. The file appears under its name
 /// only when it is whole.
 pub fn write(recordings: &[Recording], first: usize, path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let file = tempfile::NamedTempFile::new_in(folder)
         .with_context(|| format!("cannot write in the folder {}", folder.display()))?;
     let full = || format!("cannot write {} (is the disk full?)", path.display());
     let mut output = BufWriter::new(file);
     dump(&mut output, recordings, first).with_context(full)?;
-    let file = output.into_inner().map_err(|e| e.into_error()).with_context(full)?;
-    file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = output
+        .into_inner()
+        .map_err(|e| e.into_error())
+        .with_context(full)?;
+    file.persist(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
@@ -109,8 +121,11 @@ fn dump(output: &mut impl Write, recordings: &[Recording], first: usize) -> std:
         writer.add_module(recording.unit)?;
         for side in &recording.sides {
             writer.add_module(side.scope)?;
-            let of_side: std::io::Result<Vec<IdCode>> =
-                side.ports.iter().map(|port| writer.add_var(VarType::Wire, port.width, port.name, None)).collect();
+            let of_side: std::io::Result<Vec<IdCode>> = side
+                .ports
+                .iter()
+                .map(|port| writer.add_var(VarType::Wire, port.width, port.name, None))
+                .collect();
             codes.push(of_side?);
             writer.upscope()?;
         }
@@ -122,7 +137,10 @@ fn dump(output: &mut impl Write, recordings: &[Recording], first: usize) -> std:
         let time = (first + clock) as u64 * CLOCK_UNITS;
         writer.timestamp(time)?;
         writer.change_scalar(clk, Value::V0)?;
-        let sides = recordings.iter().filter(|r| clock < r.clocks()).flat_map(|r| &r.sides);
+        let sides = recordings
+            .iter()
+            .filter(|r| clock < r.clocks())
+            .flat_map(|r| &r.sides);
         for (side, codes) in sides.zip(&codes) {
             let before = (clock > 0).then(|| side.clock(clock - 1));
             changes(&mut writer, side, codes, before, side.clock(clock))?;

@@ -293,8 +293,8 @@ module path_table (
     wire [22:0] variance_rest_and_one_3;
     wire [22:0] rtt_error_size_and_carry_3;
     wire [22:0] variance_sum_3;
-    wire unused_variance_carry_bits;
-    wire unused_variance_carry;
+    (* maybe_unused *) wire unused_variance_carry_bits;
+    (* maybe_unused *) wire unused_variance_carry;
     wire [21:0] next_variance4_4;
     reg [21:0] variance4_4;
     reg [21:0] variance4_5;
@@ -402,8 +402,8 @@ module path_table (
     wire [7:0] from_last_7;
     wire [7:0] after_last_7;
     wire [7:0] last_7;
-    wire unused_last_is_first_path_bits;
-    wire unused_last_is_first_path;
+    (* maybe_unused *) wire unused_last_is_first_path_bits;
+    (* maybe_unused *) wire unused_last_is_first_path;
     wire [2:0] chosen_7;
     wire [6:0] chosen_path_7;
     wire [6:0] next_result_path_8;

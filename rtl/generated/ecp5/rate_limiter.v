@@ -232,8 +232,8 @@ module rate_limiter (
     reg [17:0] deficit_10;
     reg [16:0] reciprocal_10;
     reg [34:0] wait_11;
-    wire [3:0] unused_ticks_below_a_slot_bits;
-    wire unused_ticks_below_a_slot;
+    (* maybe_unused *) wire [3:0] unused_ticks_below_a_slot_bits;
+    (* maybe_unused *) wire unused_ticks_below_a_slot;
     wire [3:0] coarse_shift;
     wire [30:0] slots_coarse;
     wire slots_cut_over;

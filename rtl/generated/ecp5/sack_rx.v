@@ -129,8 +129,8 @@ module sack_rx (
     reg [23:0] window_7;
     reg [23:0] window_8;
     wire [23:0] distance;
-    wire [7:0] unused_distance_bits;
-    wire unused_distance;
+    (* maybe_unused *) wire [7:0] unused_distance_bits;
+    (* maybe_unused *) wire unused_distance;
     reg [15:0] windows_away_5;
     reg before_6;
     reg before_7;
@@ -287,11 +287,11 @@ module sack_rx (
     wire [264:0] current_word;
     wire [255:0] changed_vector;
     wire [8:0] beyond_next_just_ahead;
-    wire [7:0] unused_beyond_next_just_ahead_bits;
-    wire unused_beyond_next_just_ahead;
+    (* maybe_unused *) wire [7:0] unused_beyond_next_just_ahead_bits;
+    (* maybe_unused *) wire unused_beyond_next_just_ahead;
     wire [8:0] beyond_older_next;
-    wire [7:0] unused_beyond_older_next_bits;
-    wire unused_beyond_older_next;
+    (* maybe_unused *) wire [7:0] unused_beyond_older_next_bits;
+    (* maybe_unused *) wire unused_beyond_older_next;
     wire reaches_next;
     wire next_moves;
     wire [8:0] changed_next;

@@ -173,12 +173,14 @@ impl<'a> Printer<'a> {
             } else {
                 "wire"
             };
-            let _ = writeln!(
-                text,
-                "    {net} {}{};",
-                range(declaration.width),
-                declaration.name
-            );
+            // What `Builder::unused` sinks is unused on purpose.
+            let attribute = if declaration.name.starts_with("unused_") {
+                "(* maybe_unused *) "
+            } else {
+                ""
+            };
+            let (range, name) = (range(declaration.width), &declaration.name);
+            let _ = writeln!(text, "    {attribute}{net} {range}{name};");
         }
     }
 

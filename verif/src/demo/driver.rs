@@ -8,9 +8,7 @@ use crate::{
 use anyhow::Result;
 use metaroce_model::{
     Params,
-    unit::{
-        Unit, path_table::PathTable, rate_limiter::RateLimiter, sack_rx::SackRx, sack_tx::SackTx,
-    },
+    unit::{Unit, path_table::PathTable, rate_limiter::RateLimiter, sack_rx::SackRx, sack_tx::SackTx},
 };
 use std::collections::VecDeque;
 
@@ -40,10 +38,25 @@ macro_rules! streaming {
         }
     };
 }
-streaming!(PathTable, s_axis_op_tready, m_axis_result_tvalid, m_axis_result_tready);
+streaming!(
+    PathTable,
+    s_axis_op_tready,
+    m_axis_result_tvalid,
+    m_axis_result_tready
+);
 streaming!(SackRx, s_axis_rx_tready, m_axis_rx_tvalid, m_axis_rx_tready);
-streaming!(SackTx, s_axis_op_tready, m_axis_result_tvalid, m_axis_result_tready);
-streaming!(RateLimiter, s_axis_op_tready, m_axis_event_tvalid, m_axis_event_tready);
+streaming!(
+    SackTx,
+    s_axis_op_tready,
+    m_axis_result_tvalid,
+    m_axis_result_tready
+);
+streaming!(
+    RateLimiter,
+    s_axis_op_tready,
+    m_axis_event_tvalid,
+    m_axis_event_tready
+);
 
 /// The unit, its queue, and its inputs so far.
 pub struct Driver<U: Streaming> {
@@ -60,7 +73,12 @@ impl<U: Streaming> Driver<U> {
             unit: U::NAME.into(),
             profile: params.name.clone(),
         })?;
-        Ok(Self { lockstep, operations: VecDeque::new(), trace: Vec::new(), trace_clocks })
+        Ok(Self {
+            lockstep,
+            operations: VecDeque::new(),
+            trace: Vec::new(),
+            trace_clocks,
+        })
     }
 
     /// Queues an operation: the unit's inputs with `tvalid` set.
@@ -98,6 +116,11 @@ impl<U: Streaming> Driver<U> {
     /// Both sides over the clocks whose inputs were kept.
     pub fn recording(&self, params: &Params, seed: u64) -> Result<Recording> {
         let rtl = new_rtl::<U>(params, seed, 0)?;
-        Ok(Recording::replay::<U>(params, rtl, &self.trace, 0..self.trace.len()))
+        Ok(Recording::replay::<U>(
+            params,
+            rtl,
+            &self.trace,
+            0..self.trace.len(),
+        ))
     }
 }

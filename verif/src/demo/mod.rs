@@ -79,7 +79,9 @@ pub struct Report {
 impl Report {
     /// The exit code that tells a CI how it went.
     pub fn code(&self) -> u8 {
-        let good = self.outcome.equal && self.outcome.spurious == 0 && self.outcome.delivered == self.outcome.packets;
+        let good = self.outcome.equal
+            && self.outcome.spurious == 0
+            && self.outcome.delivered == self.outcome.packets;
         if good { exit::EQUAL } else { exit::MISMATCH }
     }
 }
@@ -96,7 +98,9 @@ pub fn run(params: &Params, options: &Options, progress: &mut dyn FnMut(u64, u64
         let next = connections.len() as u32 % params.connections;
         let connection = *connections.entry(flow).or_insert(next) as u16;
         let bytes = packet.transport_bytes() + OVERHEAD_BYTES;
-        let bytes = u16::try_from(bytes).ok().filter(|b| u32::from(*b) <= params.max_packet_bytes);
+        let bytes = u16::try_from(bytes)
+            .ok()
+            .filter(|b| u32::from(*b) <= params.max_packet_bytes);
         let Some(bytes) = bytes else {
             bail!(RunError::Capture {
                 message: format!(
@@ -109,7 +113,9 @@ pub fn run(params: &Params, options: &Options, progress: &mut dyn FnMut(u64, u64
     }
     if jobs.is_empty() {
         bail!(RunError::Capture {
-            message: format!("{name} has no RDMA data packet (SEND or RDMA WRITE) with a right ICRC: choose another capture")
+            message: format!(
+                "{name} has no RDMA data packet (SEND or RDMA WRITE) with a right ICRC: choose another capture"
+            )
         });
     }
     let jobs: Vec<Job> = (0..options.rounds).flat_map(|_| jobs.iter().copied()).collect();
@@ -130,7 +136,10 @@ pub fn run(params: &Params, options: &Options, progress: &mut dyn FnMut(u64, u64
         vcd,
         replay: format!(
             "cargo cosim demo {}--profile {} --loss {loss} --rounds {} --seed {}",
-            options.capture.as_ref().map_or_else(String::new, |path| format!("--capture {} ", path.display())),
+            options
+                .capture
+                .as_ref()
+                .map_or_else(String::new, |path| format!("--capture {} ", path.display())),
             params.name,
             options.rounds,
             options.seed
@@ -140,7 +149,8 @@ pub fn run(params: &Params, options: &Options, progress: &mut dyn FnMut(u64, u64
     let result = options.out.join("result.json");
     let mut file = tempfile::NamedTempFile::new_in(&options.out).context("cannot write the result")?;
     serde_json::to_writer_pretty(&mut file, &report).context("cannot write the result")?;
-    file.persist(&result).with_context(|| format!("cannot write {}", result.display()))?;
+    file.persist(&result)
+        .with_context(|| format!("cannot write {}", result.display()))?;
     Ok(report)
 }
 
@@ -149,7 +159,8 @@ fn capture(options: &Options) -> Result<(String, Capture)> {
     if let Some(path) = &options.capture {
         return Ok((path.display().to_string(), Capture::read(path)?));
     }
-    let data = std::env::var_os("METAROCE_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data =
+        std::env::var_os("METAROCE_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let public = data.join("rocev2/ring2_node0.pcap");
     if public.is_file() {
         return Ok((public.display().to_string(), Capture::read(&public)?));
@@ -157,5 +168,8 @@ fn capture(options: &Options) -> Result<(String, Capture)> {
     let bytes = generate_ring_capture(options.seed, &RingTraffic::default())?;
     let path = options.out.join("ring.pcap");
     fs::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok((format!("{} (generated)", path.display()), Capture::read(Path::new(&path))?))
+    Ok((
+        format!("{} (generated)", path.display()),
+        Capture::read(Path::new(&path))?,
+    ))
 }

@@ -4,7 +4,11 @@
 //! gives the verdict and the acknowledgement. The channel keeps the order of each path and delays paths differently.
 
 use super::{Job, Options, driver::Driver};
-use crate::{lockstep::Mismatch, stimulus::{Random, random}, wave::Recording};
+use crate::{
+    lockstep::Mismatch,
+    stimulus::{Random, random},
+    wave::Recording,
+};
 use anyhow::{Result, bail};
 use metaroce_model::{
     Params,
@@ -148,7 +152,11 @@ impl System {
     /// All units as after power-up, the jobs waiting.
     pub fn new(params: &Params, options: &Options, jobs: Vec<Job>) -> Result<Self> {
         let mut connections: Vec<Connection> = (0..params.connections)
-            .map(|_| Connection { waiting: VecDeque::new(), eligible: false, turn: Turn::Free })
+            .map(|_| Connection {
+                waiting: VecDeque::new(),
+                eligible: false,
+                turn: Turn::Free,
+            })
             .collect();
         for (index, job) in jobs.iter().enumerate() {
             connections[usize::from(job.connection)].waiting.push_back(index);
@@ -171,7 +179,11 @@ impl System {
             sending: VecDeque::new(),
             charging: VecDeque::new(),
             delivered: vec![false; jobs.len()],
-            outcome: Outcome { packets: jobs.len() as u64, equal: true, ..Outcome::default() },
+            outcome: Outcome {
+                packets: jobs.len() as u64,
+                equal: true,
+                ..Outcome::default()
+            },
             jobs,
         })
     }
@@ -221,7 +233,10 @@ impl System {
 
     fn done(&self) -> bool {
         self.outcome.delivered == self.outcome.packets
-            && self.paths.iter().all(|path| path.outstanding == 0 && path.forward.is_empty() && path.back.is_empty())
+            && self
+                .paths
+                .iter()
+                .all(|path| path.outstanding == 0 && path.forward.is_empty() && path.back.is_empty())
             && self.selecting.is_empty()
             && self.sending.is_empty()
     }
@@ -286,7 +301,10 @@ impl System {
                     Ok(Some(outputs)) => self.$handle(&outputs),
                     Ok(None) => {}
                     Err(difference) => {
-                        return Ok(Err((stringify!($unit).into(), difference.describe(&self.params))));
+                        return Ok(Err((
+                            stringify!($unit).into(),
+                            difference.describe(&self.params),
+                        )));
                     }
                 }
             }};
@@ -295,7 +313,9 @@ impl System {
             self.channel();
             self.start();
         }
-        step!(rate_limiter, rate_event, |inputs: &mut rate_limiter::Inputs| inputs.now = now);
+        step!(rate_limiter, rate_event, |inputs: &mut rate_limiter::Inputs| {
+            inputs.now = now
+        });
         step!(path_table, path_result, |_| ());
         step!(sack_tx, send_result, |_| ());
         step!(sack_rx, receive_result, |_| ());
@@ -308,9 +328,15 @@ impl System {
     fn channel(&mut self) {
         let clock = self.outcome.cycles;
         for index in 0..self.paths.len() {
-            while self.paths[index].forward.front().is_some_and(|p| p.arrival <= clock) {
+            while self.paths[index]
+                .forward
+                .front()
+                .is_some_and(|p| p.arrival <= clock)
+            {
                 let path = &mut self.paths[index];
-                let Some(packet) = path.forward.pop_front() else { break };
+                let Some(packet) = path.forward.pop_front() else {
+                    break;
+                };
                 // A probe is answered behind the packets before it: not before their verdicts are out.
                 if packet.psn.is_none() && !path.echoes.is_empty() {
                     path.forward.push_front(packet);
@@ -321,7 +347,9 @@ impl System {
                 }
             }
             while self.paths[index].back.front().is_some_and(|a| a.arrival <= clock) {
-                let Some(ack) = self.paths[index].back.pop_front() else { break };
+                let Some(ack) = self.paths[index].back.pop_front() else {
+                    break;
+                };
                 self.paths[index].samples.push_back(ack.echo);
                 self.sack_tx.push(sack_tx::Inputs {
                     s_axis_op_tvalid: true,
@@ -383,7 +411,12 @@ impl System {
         let lost = self.random.random_range(0..10_000) < self.loss_per_10000;
         let delay = DELAY_CLOCKS + index as u64 % u64::from(self.params.paths) * DELAY_STEP_CLOCKS;
         let path = &mut self.paths[index];
-        path.forward.push_back(Flying { arrival: self.outcome.cycles + delay, sent: self.now, lost, psn });
+        path.forward.push_back(Flying {
+            arrival: self.outcome.cycles + delay,
+            sent: self.now,
+            lost,
+            psn,
+        });
         path.last_sent = self.outcome.cycles;
         if psn.is_some() {
             self.outcome.transmissions += 1;
@@ -417,7 +450,12 @@ impl System {
         }
         let delay = DELAY_CLOCKS + index as u64 % u64::from(self.params.paths) * DELAY_STEP_CLOCKS;
         let arrival = self.outcome.cycles + delay;
-        self.paths[index].back.push_back(Acknowledgement { arrival, base, vector, echo });
+        self.paths[index].back.push_back(Acknowledgement {
+            arrival,
+            base,
+            vector,
+            echo,
+        });
     }
 
     /// Starts the next packet of every connection that may send.
@@ -444,7 +482,9 @@ impl System {
         if result.m_axis_result_op != path_table::op::SELECT {
             return;
         }
-        let Some(connection) = self.selecting.pop_front() else { return };
+        let Some(connection) = self.selecting.pop_front() else {
+            return;
+        };
         if result.m_axis_result_found {
             self.sending.push_back(connection);
             self.tx_operation(sack_tx::op::SEND, usize::from(result.m_axis_result_path));
@@ -459,7 +499,9 @@ impl System {
         self.paths[index].outstanding = result.m_axis_result_outstanding;
         match result.m_axis_result_op {
             sack_tx::op::SEND => {
-                let Some(connection) = self.sending.pop_front() else { return };
+                let Some(connection) = self.sending.pop_front() else {
+                    return;
+                };
                 let c = &mut self.connections[usize::from(connection)];
                 match (done, c.waiting.pop_front()) {
                     (true, Some(job)) => {
