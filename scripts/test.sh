@@ -44,10 +44,10 @@ step_doc() {
 
 step_test() {
     if cargo nextest --version >/dev/null 2>&1; then
-        cargo nextest run --locked --workspace
-        cargo test --locked --workspace --doc # nextest leaves these out
+        cargo nextest run --release --locked --workspace
+        cargo test --release --locked --workspace --doc # nextest leaves these out
     else
-        cargo test --locked --workspace
+        cargo test --release --locked --workspace
     fi
 }
 

@@ -2,7 +2,9 @@
 //!
 //! - [`hdl`]: how modules are built and printed.
 //! - [`mod@unit`]: the units, one file each, under the names of the model's.
+//! - [`generated`]: folders of generated Verilog.
 
+pub mod generated;
 pub mod hdl;
 pub mod unit;
 

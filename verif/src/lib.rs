@@ -5,9 +5,11 @@
 //! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened.
 //! - [`mod@unit`]: stimulus and bins of each unit, one file a unit.
 //! - [`run`]: runs of a unit: from a seed, from a recorded trace, with one line of RTL broken.
+//! - [`demo`]: the main job: a capture through the four units.
 //! - [`shrink`]: cuts a failing trace short; [`wave`]: writes both sides to one waveform file.
 
 pub mod bins;
+pub mod demo;
 pub mod lockstep;
 pub mod rtl;
 pub mod run;

@@ -1,12 +1,12 @@
 //! `metaroce-cosim`: model and RTL in lockstep, from the command line.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use metaroce_model::{Params, params::ParamsError};
+use metaroce_model::{Params, params::ParamsError, rocev2::CaptureError};
 use metaroce_rtl::unit::mutations;
 use metaroce_verif::{
-    exit,
+    demo, exit,
     run::{Options, Report, RunError, Trace},
     unit::{UNITS, find},
 };
@@ -76,6 +76,33 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Replay a RoCEv2 capture through the four units, lost packets and all, model and RTL in lockstep.
+    Demo {
+        /// A pcap or pcapng file; without it the public NCCL ring capture under $METAROCE_DATA, else one made up.
+        #[arg(long)]
+        capture: Option<PathBuf>,
+        /// tiny, ecp5, asic400g.
+        #[arg(long, default_value = "ecp5")]
+        profile: String,
+        /// Percent of packets, and of acknowledgements, that the channel loses (0 to 50).
+        #[arg(long, default_value_t = 1.0)]
+        loss: f64,
+        /// How many times the capture's packets are sent.
+        #[arg(long, default_value_t = 100)]
+        rounds: u32,
+        /// Seed of losses and back-pressure.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Folder for result.json and demo.vcd.
+        #[arg(long, default_value = "out/demo")]
+        out: PathBuf,
+        /// Clocks of the waveform.
+        #[arg(long, default_value_t = 5000)]
+        vcd_clocks: usize,
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Break each listed line of a unit's RTL in turn and see that the lockstep finds it.
     Mutants {
         /// Name of the unit; 'all' for every unit.
@@ -105,7 +132,7 @@ fn main() -> ExitCode {
 fn exit_code(error: &anyhow::Error) -> u8 {
     let of_input = error
         .chain()
-        .any(|e| e.is::<ParamsError>() || e.is::<RunError>() || e.is::<std::io::Error>());
+        .any(|e| e.is::<ParamsError>() || e.is::<RunError>() || e.is::<CaptureError>() || e.is::<std::io::Error>());
     if of_input {
         exit::BAD_INPUT
     } else {
@@ -137,7 +164,7 @@ fn dispatch(command: Command) -> Result<u8> {
             let mut code = exit::EQUAL;
             for name in names(&unit) {
                 let entry = find(name)?;
-                let bar = progress_bar(name, cycles);
+                let bar = progress_bar(name, cycles, "clocks");
                 let report = (entry.run)(&params, &options, &mut |done| bar.set_position(done))?;
                 bar.finish_and_clear();
                 print_report(&report, json)?;
@@ -172,11 +199,12 @@ fn names(unit: &str) -> Vec<&str> {
     }
 }
 
-fn progress_bar(unit: &str, cycles: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:14} [{bar:40}] {pos}/{len} clocks, {per_sec}, {eta} left");
+fn progress_bar(unit: &str, length: u64, of: &str) -> ProgressBar {
+    let template = format!("{{msg:14}} [{{bar:40}}] {{pos}}/{{len}} {of}, {{per_sec}}, {{eta}} left");
+    let style = ProgressStyle::with_template(&template);
     // The template is a constant; should indicatif ever refuse it, its own default does as well.
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(cycles)
+    ProgressBar::new(length)
         .with_style(style)
         .with_message(unit.to_string())
 }
@@ -212,6 +240,38 @@ fn print_report(report: &Report, json: bool) -> Result<()> {
     if let Some(vcd) = &report.vcd {
         println!("waveform: {}", vcd.display());
     }
+    Ok(())
+}
+
+fn print_demo(report: &demo::Report, json: bool) -> Result<()> {
+    if json {
+        println!("{}", serde_json::to_string(report)?);
+        return Ok(());
+    }
+    let (summary, outcome) = (&report.summary, &report.outcome);
+    let line = |what: &str, value: String| println!("  {what:28} {value}");
+    println!("{}", report.capture);
+    line("frames", summary.frames.to_string());
+    line("data packets, ICRC right", format!("{} in {} messages", summary.data, report.messages));
+    line("skipped, bad ICRC", summary.skipped.bad_icrc.to_string());
+    line("skipped, other", (summary.skipped.total() - summary.skipped.bad_icrc).to_string());
+    println!("through rate_limiter, path_table, sack_tx, sack_rx ({}), {} rounds", report.profile, report.rounds);
+    line("packets delivered", format!("{} of {}", outcome.delivered, outcome.packets));
+    let percent = 100.0 * report.loss;
+    line("transmissions lost", format!("{} of {} ({percent} % asked)", outcome.lost, outcome.transmissions));
+    line("acknowledgements lost", outcome.acknowledgements_lost.to_string());
+    line("retransmissions", outcome.retransmissions.to_string());
+    line("spurious retransmissions", outcome.spurious.to_string());
+    line("duplicates", outcome.duplicates.to_string());
+    line("probes, timeouts", format!("{}, {}", outcome.probes, outcome.timeouts));
+    let rate = outcome.cycles as f64 / outcome.seconds.max(1e-9);
+    line("clocks of each unit", format!("{} ({rate:.0} clocks/s)", outcome.cycles));
+    line("model and RTL", if outcome.equal { "equal in every clock".into() } else { "DIFFERENT".to_string() });
+    if let Some((unit, mismatch)) = &outcome.mismatch {
+        println!("{unit}: {mismatch}");
+    }
+    println!("waveform: {}", report.vcd.display());
+    println!("again:    {}", report.replay);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::{
     rtl::Rtl,
     shrink,
     stimulus::Stimulus,
-    wave,
+    wave::{self, Recording},
 };
 use anyhow::{Context, Result};
 use metaroce_model::{Params, port::Ports, unit::Unit};
@@ -89,6 +89,12 @@ pub enum RunError {
         unit: String,
         /// What there is.
         known: String,
+    },
+    /// A capture is good, but not for this.
+    #[error("{message}")]
+    Capture {
+        /// What is wrong and what to do.
+        message: String,
     },
     /// A trace file is not one.
     #[error("{path} is not a trace of this program: {message}")]
@@ -217,7 +223,7 @@ pub fn random<U: Unit, S: Stimulus<U>>(
     } else if let Some(path) = &options.vcd {
         let trace = record::<U, S>(params, options.seed, options.cycles);
         let rtl = new_rtl::<U>(params, options.seed, options.mutant)?;
-        wave::write::<U>(params, rtl, &trace, 0..trace.len(), path)?;
+        wave::write(&[Recording::replay::<U>(params, rtl, &trace, 0..trace.len())], 0, path)?;
         report.vcd = Some(path.clone());
     }
     Ok(report)
@@ -252,7 +258,7 @@ fn explain<U: Unit, S: Stimulus<U>>(params: &Params, options: &Options, report: 
     if let Some(path) = options.vcd.clone().or_else(|| file("vcd")) {
         let rtl = new_rtl::<U>(params, options.seed, options.mutant)?;
         let first = (differs_at as usize).saturating_sub(WAVE_BEFORE);
-        wave::write::<U>(params, rtl, &trace, first..trace.len(), &path)?;
+        wave::write(&[Recording::replay::<U>(params, rtl, &trace, first..trace.len())], first, &path)?;
         report.vcd = Some(path);
     }
     if let Some(path) = file("trace.json") {
@@ -282,7 +288,8 @@ fn explain<U: Unit, S: Stimulus<U>>(params: &Params, options: &Options, report: 
     Ok(())
 }
 
-fn new_rtl<U: Unit>(params: &Params, seed: u64, mutant: u8) -> Result<Rtl<U::Inputs, U::Outputs>> {
+/// The RTL of a unit as after power-up.
+pub fn new_rtl<U: Unit>(params: &Params, seed: u64, mutant: u8) -> Result<Rtl<U::Inputs, U::Outputs>> {
     let suffix = if mutant == 0 { "" } else { "_mutants" };
     let model = format!("{}_{}{suffix}", U::NAME, params.name);
     let mut rtl = Rtl::new(&model, seed).ok_or_else(|| not_built::<U>(params))?;
@@ -318,7 +325,7 @@ pub fn replay<U: Unit>(
     let inputs = trace.unpack::<U::Inputs>(path)?;
     if let Some(vcd) = vcd {
         let rtl = new_rtl::<U>(params, trace.seed, trace.mutant)?;
-        wave::write::<U>(params, rtl, &inputs, 0..inputs.len(), vcd)?;
+        wave::write(&[Recording::replay::<U>(params, rtl, &inputs, 0..inputs.len())], 0, vcd)?;
     }
     first_difference::<U>(params, &inputs, trace.seed, trace.mutant)
 }

@@ -43,7 +43,7 @@
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 12;
+pub const LATENCY: usize = 11;
 /// Moving clocks between the issue of two operations on one path, at least.
 pub const SAME_PATH_CLOCKS: usize = 4;
 /// How often in a row a path is chosen.

@@ -6,10 +6,13 @@
 //!
 //! - [`builder`]: a front end whose widths are run-time values and are checked when a module is built;
 //! - [`emit`]: a printer that writes sized literals and full parentheses, one module per distinct parametrisation;
+//! - [`import`]: modules written with rust-hdl's own derive macros go through the same printer;
+//! - [`mutate`]: single lines broken on purpose.
 
 pub mod bits;
 pub mod builder;
 pub mod emit;
+pub mod import;
 pub mod module;
 pub mod mutate;
 

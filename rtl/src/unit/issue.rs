@@ -125,17 +125,29 @@ impl Issue {
 
 /// Accepts operations at `stream` and issues them in order, two with the same field `key` at least `clocks` moving clocks apart.
 ///
+<<<<<<< HEAD
 /// `spaced` says of the operation in the input register whether it takes part in the spacing at all.
+=======
+/// `spaced` says of an operation, given a way to its fields, whether it takes part in the spacing at all.
+///
+/// How long an operation has to wait is known when it is accepted: then its key is compared with those issued before it, and registers
+/// `input_waits_N` (N moving clocks or more) count down. So `issue`, on which the whole input register depends, comes straight out of registers.
+>>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
 pub fn in_order(
     b: &Builder,
     stream: &str,
     fields: &[&str],
     (key, clocks): (&str, usize),
+<<<<<<< HEAD
     spaced: impl Fn(&InputRegister) -> Signal,
+=======
+    spaced: impl Fn(&dyn Fn(&str) -> Signal) -> Signal,
+>>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
     moves: &Signal,
     clearing: &Signal,
 ) -> Issue {
     let input = InputRegister::new(b, stream, fields);
+<<<<<<< HEAD
     let key = input.get(key);
     let spacing = Spacing::new(b, clocks, key.width());
     let conflict = spacing.conflict("input_conflict", &key);
@@ -143,6 +155,51 @@ pub fn in_order(
     let waits = (conflict & &spaced).named("input_waits");
     let issue = (moves & &input.valid & &!waits).named("issue");
     spacing.record(moves, &(&issue & &spaced), &key);
+=======
+    let spacing = Spacing::new(b, clocks, input.get(key).width());
+    let waits: Vec<Signal> = (1..clocks)
+        .map(|wait| b.register(&format!("input_waits_{wait}"), 1))
+        .collect();
+    let ready_now = waits.first().map_or_else(|| b.lit(1, 1), |waits| !waits);
+    let issue = (moves & &input.valid & &ready_now).named("issue");
+    let issued_spaced = (&issue & &spaced(&|field| input.get(field))).named("issue_spaced");
+    spacing.record(moves, &issued_spaced, &input.get(key));
+
+    let offered = |field: &str| b.get(&format!("{stream}_{field}"));
+    let offered_key = offered(key);
+    let offered_spaced = spaced(&offered).named("offered_spaced");
+    let same = |valid: &Signal, issued: &Signal| issued.eq(&offered_key) & valid & &offered_spaced;
+    // Issued in this clock, one moving clock before, and so on: whether on the key that is offered.
+    let mut recent = vec![same(&issued_spaced, &input.get(key))];
+    recent.extend(spacing.recent.iter().map(|(valid, key)| same(valid, key)));
+    let recent: Vec<Signal> = (0..clocks)
+        .map(|ago| recent[ago].named(&format!("offered_key_issued_{ago}")))
+        .collect();
+    let free = (&issue | &!&input.valid).named("input_loads");
+    for (position, register) in waits.iter().enumerate() {
+        // Issued `ago` moving clocks before this one, it keeps the offered operation back for clocks - 1 - ago more, and one more if this clock moves none.
+        let wait = position + 1;
+        let when_moving = recent[..clocks - wait]
+            .iter()
+            .cloned()
+            .reduce(|any, same| any | &same);
+        let when_standing = recent[1..=clocks - wait]
+            .iter()
+            .cloned()
+            .reduce(|any, same| any | &same);
+        let (moving, standing) = when_moving
+            .zip(when_standing)
+            .expect("a wait is shorter than the spacing");
+        let loaded = b.mux(&format!("offered_waits_{wait}"), moves, &moving, &standing);
+        let longer = waits.get(wait).cloned().unwrap_or_else(|| b.lit(0, 1));
+        let next = b.select(
+            &format!("next_input_waits_{wait}"),
+            &[(&free, &loaded), (moves, &longer)],
+            register,
+        );
+        b.clocked(register, &next);
+    }
+>>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
     input.finish(&issue, clearing);
     Issue { issue, input }
 }

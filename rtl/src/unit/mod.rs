@@ -4,6 +4,7 @@
 pub mod axis_register;
 pub mod issue;
 pub mod memory;
+pub mod path_table;
 pub mod sack_tx;
 
 use crate::hdl::{Module, mutate::Mutation};
@@ -35,7 +36,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register, sack_tx);
+units!(axis_register, path_table, sack_tx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
