@@ -125,37 +125,20 @@ impl Issue {
 
 /// Accepts operations at `stream` and issues them in order, two with the same field `key` at least `clocks` moving clocks apart.
 ///
-<<<<<<< HEAD
-/// `spaced` says of the operation in the input register whether it takes part in the spacing at all.
-=======
 /// `spaced` says of an operation, given a way to its fields, whether it takes part in the spacing at all.
 ///
 /// How long an operation has to wait is known when it is accepted: then its key is compared with those issued before it, and registers
 /// `input_waits_N` (N moving clocks or more) count down. So `issue`, on which the whole input register depends, comes straight out of registers.
->>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
 pub fn in_order(
     b: &Builder,
     stream: &str,
     fields: &[&str],
     (key, clocks): (&str, usize),
-<<<<<<< HEAD
-    spaced: impl Fn(&InputRegister) -> Signal,
-=======
     spaced: impl Fn(&dyn Fn(&str) -> Signal) -> Signal,
->>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
     moves: &Signal,
     clearing: &Signal,
 ) -> Issue {
     let input = InputRegister::new(b, stream, fields);
-<<<<<<< HEAD
-    let key = input.get(key);
-    let spacing = Spacing::new(b, clocks, key.width());
-    let conflict = spacing.conflict("input_conflict", &key);
-    let spaced = spaced(&input).named("input_spaced");
-    let waits = (conflict & &spaced).named("input_waits");
-    let issue = (moves & &input.valid & &!waits).named("issue");
-    spacing.record(moves, &(&issue & &spaced), &key);
-=======
     let spacing = Spacing::new(b, clocks, input.get(key).width());
     let waits: Vec<Signal> = (1..clocks)
         .map(|wait| b.register(&format!("input_waits_{wait}"), 1))
@@ -199,7 +182,6 @@ pub fn in_order(
         );
         b.clocked(register, &next);
     }
->>>>>>> c8d746aa3cfdddd6d0202039686109ca21aeedc2
     input.finish(&issue, clearing);
     Issue { issue, input }
 }
