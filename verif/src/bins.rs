@@ -37,6 +37,18 @@ impl Bins {
         self.entries[index].hits += u64::from(happened);
     }
 
+    /// Counts one hit of bin `first + i` for each i at which it `happened`.
+    #[inline]
+    pub fn hit_each<const N: usize>(&mut self, first: usize, happened: [bool; N]) {
+        const { assert!(N <= 64) };
+        // Few of many happen in one clock: only those are visited.
+        let mut left = (happened.iter().rev()).fold(0u64, |set, &bit| set << 1 | u64::from(bit));
+        while left != 0 {
+            self.entries[first + left.trailing_zeros() as usize].hits += 1;
+            left &= left - 1;
+        }
+    }
+
     /// All bins.
     pub fn all(&self) -> &[Bin] {
         &self.entries
@@ -60,5 +72,35 @@ impl Bins {
         for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {
             mine.hits += theirs.hits;
         }
+    }
+}
+
+/// Declares a unit's bins: an enum `Bin` whose variants number them, and their names `BINS` in the same order.
+macro_rules! bins {
+    ($($bin:ident = $name:literal),+ $(,)?) => {
+        #[allow(dead_code, reason = "some are reached by their number alone")]
+        #[derive(Clone, Copy)]
+        enum Bin { $($bin),+ }
+
+        const BINS: [&str; [$($name),+].len()] = [$($name),+];
+    };
+}
+pub(crate) use bins;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bin counts its own events and no other's, and one that saw none is named.
+    #[test]
+    fn each_bin_counts_its_own() {
+        let mut bins = Bins::new(["a", "b", "c", "d"]);
+        bins.hit(0, true);
+        bins.hit(0, false);
+        bins.hit_each(1, [false, true, true]);
+        bins.hit_each(2, [true, false]);
+        let hits: Vec<u64> = bins.all().iter().map(|bin| bin.hits).collect();
+        assert_eq!(hits, [1, 0, 2, 1]);
+        assert_eq!(bins.missed(), ["b"]);
     }
 }

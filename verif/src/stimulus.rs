@@ -50,6 +50,7 @@ impl Flow {
     }
 
     /// The bit for this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
         if self.left == 0 {
             // An idle phase is shorter: it tests nothing after the pipeline has drained.
@@ -62,33 +63,137 @@ impl Flow {
             };
         }
         self.left -= 1;
-        random.random_range(0..256) < self.density
+        match self.density {
+            0 => false,
+            256 => true,
+            density => random.random::<u32>() >> 24 < density,
+        }
     }
 }
 
 /// The reset input: high for the first clocks, then rarely again, for one clock or several.
 #[derive(Clone, Debug)]
 pub struct Resets {
+    /// Clocks that it stays high.
     left: u32,
+    /// Clocks that it stays low then.
+    until_next: u32,
     mean_distance: u32,
+    /// Clocks of the unit's clear after a reset.
+    clear: u32,
 }
 
 impl Resets {
     /// A reset at first, and one every `mean_distance` clocks on average.
     pub fn new(mean_distance: u32) -> Self {
+        Self::with_clear(mean_distance, 0)
+    }
+
+    /// The same for a unit that clears its memories for `clear` clocks after a reset: some clears are broken off by another reset.
+    pub fn with_clear(mean_distance: u32, clear: u32) -> Self {
         Self {
             left: 3,
+            until_next: 0,
             mean_distance,
+            clear,
         }
     }
 
     /// Whether `rst` is high in this clock.
+    #[inline]
     pub fn next(&mut self, random: &mut Random) -> bool {
-        if self.left == 0 && random.random_range(0..self.mean_distance) == 0 {
+        if self.left == 0 {
+            if self.until_next > 0 {
+                self.until_next -= 1;
+                return false;
+            }
             self.left = random.random_range(1..4);
         }
-        let high = self.left > 0;
-        self.left = self.left.saturating_sub(1);
-        high
+        self.left -= 1;
+        if self.left == 0 {
+            let in_clear = self.clear > 0 && random.random_range(0..3) == 0;
+            let longest = if in_clear {
+                self.clear
+            } else {
+                2 * self.mean_distance
+            };
+            self.until_next = random.random_range(0..longest);
+        }
+        true
+    }
+}
+
+/// Which of `2^bits` paths (or connections) the operations are for: for a phase a few hot ones, in turn or at random, so that
+/// operations on one follow each other at every short distance; or all of them.
+#[derive(Clone, Debug)]
+pub struct Spray {
+    mask: u32,
+    /// The hot ones are `first + k * step`, k below `count`.
+    first: u32,
+    step: u32,
+    count: u32,
+    in_turn: bool,
+    turn: u32,
+}
+
+impl Spray {
+    /// Over `total` paths, a power of two.
+    pub fn new(total: u32) -> Self {
+        Self {
+            mask: total - 1,
+            first: 0,
+            step: 1,
+            count: total,
+            in_turn: false,
+            turn: 0,
+        }
+    }
+
+    /// A new phase: up to `most` hot ones, neighbours as often as not, or rarely all.
+    pub fn change(&mut self, random: &mut Random, most: u32) {
+        let total = self.mask + 1;
+        let most = most.clamp(1, total);
+        self.first = random.random::<u32>() & self.mask;
+        // An odd step visits all before it meets one again.
+        self.step = if random.random() {
+            1
+        } else {
+            random.random::<u32>() | 1
+        };
+        self.count = if random.random_range(0..16) == 0 {
+            total
+        } else {
+            random.random_range(1..=most)
+        };
+        self.in_turn = random.random();
+        self.turn = 0;
+    }
+
+    /// How many are hot.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The hot one of that number, from 0.
+    #[inline]
+    pub fn hot(&self, number: u32) -> u16 {
+        (self.first.wrapping_add(number.wrapping_mul(self.step)) & self.mask) as u16
+    }
+
+    /// The next one, given random bits.
+    #[inline]
+    pub fn next(&mut self, bits: u16) -> u16 {
+        let number = if self.in_turn {
+            self.turn = if self.turn + 1 < self.count {
+                self.turn + 1
+            } else {
+                0
+            };
+            self.turn
+        } else {
+            // A fraction of the count: no division.
+            (u32::from(bits) * self.count) >> 16
+        };
+        self.hot(number)
     }
 }

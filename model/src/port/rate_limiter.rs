@@ -52,11 +52,11 @@ use crate::ports;
 /// Clocks from issue of an operation to its event at the output, without stalls.
 pub const LATENCY: usize = 10;
 /// Moving clocks from issue to insertion in the wheel.
-pub const INSERT_CLOCKS: usize = 12;
+pub const INSERT_CLOCKS: usize = 13;
 /// Moving clocks between the issue of two operations on one connection, at least.
 pub const SAME_CONNECTION_CLOCKS: usize = 4;
 /// Clocks that the wheel waits for a list's head to be read.
-pub const HEAD_CLOCKS: usize = 5;
+pub const HEAD_CLOCKS: usize = 6;
 /// Clocks that the wheel waits for the next entry of a list to be read.
 pub const LINK_CLOCKS: usize = 2;
 /// Elapsed time between two settlements is cut to this many bits of ticks: the width of an FPGA's multiplier.

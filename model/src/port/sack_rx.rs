@@ -37,9 +37,9 @@ use super::Vector;
 use crate::ports;
 
 /// Clocks from acceptance of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 13;
+pub const LATENCY: usize = 16;
 /// Moving clocks after which an operation's new base is the window of later packets.
-pub const COMMIT: usize = 11;
+pub const COMMIT: usize = 14;
 
 /// Operation codes of `s_axis_rx_op`.
 pub mod op {

@@ -43,6 +43,7 @@ fn grow(
 
 /// The position of the one set bit, 0 when there is none. As many bits as an index into `one_hot` needs.
 pub fn encode(b: &Builder, name: &str, one_hot: &Signal) -> Signal {
+    let one_hot = one_hot.materialised();
     let bits: Vec<Signal> = (0..metaroce_model::params::index_bits(one_hot.width()))
         .map(|weight| {
             let ones: Vec<Signal> = (0..one_hot.width())
@@ -57,12 +58,14 @@ pub fn encode(b: &Builder, name: &str, one_hot: &Signal) -> Signal {
 
 /// Bit i is set when some bit from 0 to i of `bits` is set.
 pub fn prefix_or(b: &Builder, name: &str, bits: &Signal) -> Signal {
+    let bits = bits.materialised();
     let prefixes: Vec<Signal> = (0..bits.width()).map(|i| bits.truncate(i + 1).any()).collect();
     b.concat(name, &prefixes.iter().collect::<Vec<_>>())
 }
 
 /// The lowest set bit of `bits` alone; zero when there is none.
 pub fn first_set(b: &Builder, name: &str, bits: &Signal) -> Signal {
+    let bits = bits.materialised();
     let firsts: Vec<Signal> = (0..bits.width())
         .map(|i| match i {
             0 => bits.bit(0),
@@ -88,7 +91,8 @@ pub fn or_all(signals: &[Signal]) -> Signal {
 }
 
 /// The groups of a vector, lowest first.
-pub fn groups(vector: &Signal, lanes: u32) -> impl Iterator<Item = Signal> {
+pub fn groups(vector: &Signal, lanes: u32) -> impl Iterator<Item = Signal> + use<> {
+    let vector = vector.materialised();
     (0..vector.width() / lanes).map(move |group| vector.slice(group * lanes, lanes))
 }
 
@@ -103,7 +107,7 @@ pub fn two_level(b: &Builder, name: &str, selected: &Signal, lanes: &Signal, res
     let all: Vec<Signal> = (0..selected.width())
         .map(|group| {
             b.mux(
-                &format!("{name}_group_{group}"),
+                &format!("{name}_of_group_{group}"),
                 &selected.bit(group),
                 lanes,
                 &rest.bit(group).sign_extend(lanes.width()),

@@ -485,7 +485,7 @@ impl Signal {
     }
 
     /// The signal itself, or a wire that holds the expression: what can be indexed.
-    fn materialised(&self) -> Signal {
+    pub(super) fn materialised(&self) -> Signal {
         match &self.expression {
             Expression::Signal(_) => self.clone(),
             _ => self.builder.temporary(self),

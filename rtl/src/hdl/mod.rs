@@ -5,6 +5,7 @@
 //! drops parentheses and literal widths, silently changing what the Verilog computes. So there are two replacements:
 //!
 //! - [`builder`]: a front end whose widths are run-time values and are checked when a module is built;
+//! - [`bits`]: operations on bit vectors that several units need;
 //! - [`emit`]: a printer that writes sized literals and full parentheses, one module per distinct parametrisation;
 //! - [`import`]: modules written with rust-hdl's own derive macros go through the same printer;
 //! - [`mutate`]: single lines broken on purpose.
@@ -16,5 +17,5 @@ pub mod import;
 pub mod module;
 pub mod mutate;
 
-pub use builder::{Builder, Signal};
+pub use builder::{Builder, Carried, Signal};
 pub use module::Module;

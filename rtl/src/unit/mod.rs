@@ -5,6 +5,8 @@ pub mod axis_register;
 pub mod issue;
 pub mod memory;
 pub mod path_table;
+pub mod rate_limiter;
+pub mod sack_rx;
 pub mod sack_tx;
 
 use crate::hdl::{Module, mutate::Mutation};
@@ -36,7 +38,7 @@ macro_rules! units {
     };
 }
 
-units!(axis_register, path_table, sack_tx);
+units!(axis_register, rate_limiter, path_table, sack_tx, sack_rx);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)

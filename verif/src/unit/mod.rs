@@ -1,6 +1,10 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
 pub mod axis_register;
+pub mod path_table;
+pub mod rate_limiter;
+pub mod sack_rx;
+pub mod sack_tx;
 
 use crate::{
     lockstep::Mismatch,
@@ -39,11 +43,22 @@ const fn entry<U: Unit, S: Stimulus<U>>() -> Entry {
     }
 }
 
-/// All units.
-pub const UNITS: [Entry; 1] = [entry::<
-    metaroce_model::unit::axis_register::AxisRegister,
+macro_rules! units {
+    ($($unit:ident :: $stimulus:ident),+ $(,)?) => {
+        /// All units.
+        pub const UNITS: [Entry; [$(stringify!($unit)),+].len()] =
+            [$(entry::<metaroce_model::unit::$unit::$stimulus, $unit::$stimulus>()),+];
+    };
+}
+
+// The model and its stimulus bear the same name in modules of the same name.
+units! {
     axis_register::AxisRegister,
->()];
+    path_table::PathTable,
+    rate_limiter::RateLimiter,
+    sack_rx::SackRx,
+    sack_tx::SackTx,
+}
 
 /// The unit of that name.
 pub fn find(name: &str) -> Result<Entry, RunError> {
