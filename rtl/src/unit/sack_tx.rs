@@ -223,8 +223,8 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     op_0.ge(&op_0.lit(u64::from(op::TIMEOUT) + 1)).named("reserved_0");
     p.carry("reserved", 0, 4);
 
-    p.stage("vector_1", &front.get("vector").gated(&p.get("acknowledge_0")));
-    p.carry("vector", 1, 6);
+    front.get("vector").named("vector_0");
+    p.carry("vector", 0, 5);
 }
 
 /// Stages 0 to 3: the path's context, from the memory or from an operation that is still on its way there.
@@ -250,24 +250,38 @@ fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
             ("read_address", &p.get("path_0")),
         ],
     );
-    p.stage("context_2", &memory.get("read_data"));
-    p.carry("context", 7, 9);
+    p.carry("context", 7, 8);
 
-    for distance in 4..=7 {
-        let other = distance + 1;
-        let same = p.get("path_1").eq(&p.get(&format!("path_{other}"))) & p.get(&format!("valid_{other}"));
-        p.stage(&format!("hit{distance}_2"), &same);
-    }
-    let state = b.select(
-        "context_near",
+    // Another operation on the path, so many stages ahead: its result is on its way.
+    let hits: Vec<Signal> = (4..=7)
+        .map(|distance| {
+            let same = p.get("path_0").eq(&p.get(&format!("path_{distance}")));
+            (same & p.get(&format!("valid_{distance}"))).named(&format!("hit{distance}_0"))
+        })
+        .collect();
+    let overtaken = bits::or_all(&hits[1..]);
+    p.carry("hit4", 0, 4);
+    p.carry("hit5", 0, 3);
+    p.carry("hit6", 0, 3);
+    p.carry("hit7", 0, 1);
+
+    // At distances 6 and 7 the result is in a register now, at distance 5 it will be; at distance 4, one clock later.
+    let none = b.lit(0, width);
+    let result = b.forward("context_result", width);
+    let passing = b.select(
+        "context_passing",
         &[
-            (&p.get("hit4_2"), &b.forward("context_result", width)),
-            (&p.get("hit5_2"), &p.get("context_7")),
-            (&p.get("hit6_2"), &p.get("context_8")),
-            (&p.get("hit7_2"), &p.get("context_9")),
+            (&p.get("hit5_1"), &result),
+            (&p.get("hit6_1"), &p.get("context_7")),
+            (&p.get("hit7_1"), &p.get("context_8")),
         ],
-        &p.get("context_2"),
+        &none,
     );
+    p.stage("context_passing_2", &passing);
+    let overtaken = p.stage("context_overtaken_1", &overtaken);
+    p.stage("context_2", &b.mux("context_read", &overtaken, &none, &memory.get("read_data")));
+    let earlier = p.get("context_2") | p.get("context_passing_2");
+    let state = b.mux("context_now", &p.get("hit4_2"), &result, &earlier);
     let context = p.stage("context_3", &state);
     let mut low = 0;
     for (field, width) in p.context_fields() {
@@ -300,7 +314,7 @@ fn judge(p: &Pipeline) {
     p.stage("turn_5", &(&accepted & &p.get("mark_reached_4")));
     p.stage("all_lost_5", &(&tail | &p.get("timeout_4")));
     p.stage("update_5", &(&accepted | &p.get("timeout_4")));
-    p.carry("update", 5, 6);
+    p.carry("update", 5, 7);
     p.stage(
         "probe_answered_5",
         &(&accepted & &(p.get("probe_reached_4") & p.get("probe_out_4"))),
@@ -355,12 +369,8 @@ fn advance_context(p: &Pipeline) {
     let all_lost = p.get("all_lost_5");
     let settled = b.select(
         "settled_frontier",
-        &[
-            (&init, &p.near(&psn)),
-            (&all_lost, &p.near(&next)),
-            (&accepted, &p.get("start_5")),
-        ],
-        &p.get("frontier_5"),
+        &[(&init, &p.near(&psn)), (&all_lost, &p.near(&next))],
+        &p.get("start_5"),
     );
     p.stage("settled_frontier_6", &settled);
     p.stage("searched_6", &(&accepted & &!&all_lost));
@@ -406,43 +416,39 @@ fn deliver(p: &Pipeline) {
     );
     p.carry("tail", 9, LAST);
 
-    p.popcount("newly_count", &p.get("newly_7"))
-        .named("acknowledged_10");
-    p.popcount("again_count", &p.get("again_7"))
-        .named("lost_again_10");
-    let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
-    p.stage("lost_9", &(p.get("fresh_8") & &window));
-    p.popcount("lost_count", &p.get("lost_9")).named("holes_12");
+    p.popcount("newly_count", &p.get("newly_7")).named("acknowledged_10");
+    p.popcount("again_count", &p.get("again_7")).named("lost_again_10");
+    // Of the packets that the frontier passed, those not acknowledged are lost.
+    let passed = &frontier - &p.limit(&p.get("start_7"));
+    let none = passed.lit(0);
+    p.stage("passed_8", &b.mux("passed", &p.get("update_7"), &passed, &none));
+    p.carry("passed", 8, 10);
+    let first = p.popcount("first_count", &p.get("first_7"));
+    p.stage("holes_11", &(p.get("passed_10") - first));
     p.carry("acknowledged", 10, LAST);
     p.carry("lost_again", 10, LAST);
 
+    let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
     p.stage("window_9", &window);
     let codes = p.get("codes_9");
-    let pending = p.get("window_9") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
+    let remain = p.get("window_9") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
     p.stage(
-        "remains_10",
-        &bits::any_in_groups(b, "remains", &pending.named("remain"), 1 << p.lane_bits()),
+        "remain_10",
+        &bits::any_in_groups(b, "remain_groups", &remain.named("remain"), 1 << p.lane_bits()),
     );
-    p.stage("pending_11", &p.get("remains_10").any());
-    p.carry("pending", 11, LAST);
+    p.stage("pending_11", &p.get("remain_10").any());
 
     // The PSN at a position is the first from the base on.
     let position_bits = p.position_bits();
-    let base_10 = p.get("psn_out_10");
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
-    p.stage(
-        "wraps_11",
-        &p.get("position_10").lt(&base_10.truncate(position_bits)),
-    );
-    let base_lap = above(&base_10);
-    p.stage("next_lap_11", &(&base_lap + &base_lap.lit(1)));
-    let psn_11 = p.get("psn_out_11");
-    let lap = b.mux("lap", &p.get("wraps_11"), &p.get("next_lap_11"), &above(&psn_11));
-    let again_psn = b.concat("again_psn", &[&p.get("position_11"), &lap]);
-    p.stage(
-        "psn_out_12",
-        &b.mux("final_psn", &p.get("found_11"), &again_psn, &psn_11),
-    );
+    let base_9 = p.get("psn_out_9");
+    p.stage("wraps_10", &p.get("position_9").lt(&base_9.truncate(position_bits)));
+    let lap_9 = above(&base_9);
+    p.stage("next_lap_10", &(&lap_9 + &lap_9.lit(1)));
+    let psn_10 = p.get("psn_out_10");
+    let lap = b.mux("lap", &p.get("wraps_10"), &p.get("next_lap_10"), &above(&psn_10));
+    let again_psn = b.concat("again_psn", &[&p.get("position_10"), &lap]);
+    p.stage("psn_out_11", &b.mux("final_psn", &p.get("found_10"), &again_psn, &psn_10));
 
     let field = |name: &'static str, signal: &str| (name, p.get(&format!("{signal}_{LAST}")));
     let fields = [

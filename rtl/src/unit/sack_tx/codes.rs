@@ -22,22 +22,20 @@ pub fn read_codes(p: &Pipeline) {
             ("read_address", &p.get("path_2")),
         ],
     );
-    p.stage("codes_4", &memory.get("read_data"));
     p.stage("codes_9", &result);
-    p.carry("codes", 9, 10);
 
-    for hit in ["hit4", "hit5", "hit6"] {
-        p.carry(hit, 2, 4);
-    }
-    let state = b.select(
-        "codes_near",
-        &[
-            (&p.get("hit4_4"), &result),
-            (&p.get("hit5_4"), &p.get("codes_9")),
-            (&p.get("hit6_4"), &p.get("codes_10")),
-        ],
-        &p.get("codes_4"),
+    // At distance 6 the result is in its register now, at distance 5 it will be; at distance 4, one clock later.
+    let none = b.lit(0, 2 * p.size);
+    let passing = b.select(
+        "codes_passing",
+        &[(&p.get("hit5_3"), &result), (&p.get("hit6_3"), &p.get("codes_9"))],
+        &none,
     );
+    p.stage("codes_passing_4", &passing);
+    let overtaken = (p.get("hit5_3") | p.get("hit6_3")).named("codes_overtaken");
+    p.stage("codes_4", &b.mux("codes_read", &overtaken, &none, &memory.get("read_data")));
+    let earlier = p.get("codes_4") | p.get("codes_passing_4");
+    let state = b.mux("codes_now", &p.get("hit4_4"), &result, &earlier);
     p.stage("low_5", &state.truncate(p.size));
     p.stage("high_5", &state.slice(p.size, p.size));
     let window = p.interval("window", &b.lit(1, 1), &p.get("base_3"), &p.get("frontier_3"));
@@ -73,34 +71,30 @@ pub fn advance_codes(p: &Pipeline) {
         "at_tail_6",
         &((&newer | &(&older & &!&turn)).gated(&p.get("tail_5"))),
     );
-    p.stage("known_6", &(&acknowledged & &window));
-    p.carry("window", 5, 6);
 
-    // Stage 6: the acknowledgement's own bits.
-    let left = p.interval("left", &p.get("accepted_5"), &p.get("base_5"), &p.get("psn_5"));
-    let stays = p.interval("stays", &p.get("accepted_5"), &p.get("psn_5"), &p.get("next_5"));
-    let (window, vector) = (p.get("window_6"), p.get("vector_6"));
-    let updated_high = &vector | &(&window & &p.get("high_6"));
-    let updated_low = &vector | &(&window & &p.get("low_6"));
-    let update = p.get("update_6");
-    p.stage(
-        "high_7",
-        &b.mux("updated_high", &update, &updated_high, &p.get("high_6")),
-    );
-    p.stage(
-        "low_7",
-        &b.mux("updated_low", &update, &updated_low, &p.get("low_6")),
-    );
-    p.stage("newly_7", &((&left | &(&stays & &vector)) & !p.get("known_6")));
-    let open = (&window & &!(&vector | &left)).named("open_6");
+    // Stage 6: the acknowledgement's own bits. Where there is none, no vector bit is set and every position counts as in the window, so that
+    // nothing changes.
+    let none = b.lit(0, p.size);
+    let (accepted, update) = (p.get("accepted_5"), p.get("update_5"));
+    p.stage("vector_6", &b.mux("vector_used", &accepted, &p.get("vector_5"), &none));
+    p.stage("window_6", &b.mux("window_used", &update, &window, &!&none));
+    let left = p.interval("left", &accepted, &p.get("base_5"), &p.get("psn_5"));
+    let stays = p.interval("stays", &b.lit(1, 1), &p.get("new_base"), &p.get("next_5"));
+    let (vector, window, high, low) =
+        (p.get("vector_6"), p.get("window_6"), p.get("high_6"), p.get("low_6"));
+    p.stage("high_7", &(&vector | &(&window & &high)));
+    p.stage("low_7", &(&vector | &(&window & &low)));
+    let known = (&window & &(&high & &low)).named("known_6");
+    let selected = (&stays & &vector).named("selected_6");
+    p.stage("newly_7", &((&left | &selected) & !&known));
+    p.stage("first_7", &(&selected & &!&window));
+    let open = (&window & &(&stays & &!&vector)).named("open_6");
     p.stage("again_7", &(&open & &p.get("again_6")));
     let at_tail = (&open & &p.get("at_tail_6")).named("open_at_tail_6");
     p.stage(
         "at_tail_7",
         &bits::any_in_groups(b, "at_tail", &at_tail, 1 << p.lane_bits()),
     );
-    p.stage("fresh_7", &(!(&window | &vector)).gated(&update));
-    p.carry("fresh", 7, 8);
 
     // Stages 7 and 8: the packet sent again becomes newer.
     b.clocked_when(&p.moves, &p.get("high_8"), &p.get("high_7"));

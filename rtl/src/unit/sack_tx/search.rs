@@ -72,14 +72,10 @@ pub fn search_vector(p: &Pipeline) {
     let (group_any, group_last) = last_set(b, "group_last", &p.get("candidates_4"));
     p.stage("group_any_5", &group_any);
     p.stage("group_last_5", &group_last);
-    let start = b.mux(
-        "start",
-        &p.get("past_frontier_4"),
-        &p.near(&p.get("psn_4")),
-        &p.get("frontier_4"),
-    );
+    let advances = (p.get("accepted_4") & p.get("past_frontier_4")).named("advances");
+    let start = b.mux("start", &advances, &p.near(&p.get("psn_4")), &p.get("frontier_4"));
     p.stage("start_5", &start);
-    p.carry("start", 5, 6);
+    p.carry("start", 5, 7);
 
     // Two bits above the position make a PSN of it that can be compared.
     let lap = |psn: &str| p.get(psn).slice(p.position_bits(), 2);
