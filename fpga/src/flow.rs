@@ -262,7 +262,6 @@ impl Design<'_> {
         let (sources, units) = (sources.join(" "), units.join(" "));
         let script = format!(
             "read_verilog {sources}
-hierarchy -check -top {top}
 setattr -mod -set keep_hierarchy 1 {units}
 {} -top {top}
 setattr -mod -unset keep_hierarchy {units}
