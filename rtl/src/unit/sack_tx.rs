@@ -279,14 +279,17 @@ fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
     );
     p.stage("context_passing_2", &passing);
     let overtaken = p.stage("context_overtaken_1", &overtaken);
-    p.stage("context_2", &b.mux("context_read", &overtaken, &none, &memory.get("read_data")));
+    p.stage(
+        "context_2",
+        &b.mux("context_read", &overtaken, &none, &memory.get("read_data")),
+    );
     let earlier = p.get("context_2") | p.get("context_passing_2");
     let state = b.mux("context_now", &p.get("hit4_2"), &result, &earlier);
     let context = p.stage("context_3", &state);
     let mut low = 0;
     for (field, width) in p.context_fields() {
         context.slice(low, width).named(&format!("{field}_3"));
-        p.carry(field, 3, 5);
+        p.carry(field, 3, if field == "frontier" { 4 } else { 5 });
         low += width;
     }
 }
@@ -416,10 +419,12 @@ fn deliver(p: &Pipeline) {
     );
     p.carry("tail", 9, LAST);
 
-    p.popcount("newly_count", &p.get("newly_7")).named("acknowledged_10");
-    p.popcount("again_count", &p.get("again_7")).named("lost_again_10");
+    p.popcount("newly_count", &p.get("newly_7"))
+        .named("acknowledged_10");
+    p.popcount("again_count", &p.get("again_7"))
+        .named("lost_again_10");
     // Of the packets that the frontier passed, those not acknowledged are lost.
-    let passed = &frontier - &p.limit(&p.get("start_7"));
+    let passed = &frontier - &p.get("start_7");
     let none = passed.lit(0);
     p.stage("passed_8", &b.mux("passed", &p.get("update_7"), &passed, &none));
     p.carry("passed", 8, 10);
@@ -442,13 +447,19 @@ fn deliver(p: &Pipeline) {
     let position_bits = p.position_bits();
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
     let base_9 = p.get("psn_out_9");
-    p.stage("wraps_10", &p.get("position_9").lt(&base_9.truncate(position_bits)));
+    p.stage(
+        "wraps_10",
+        &p.get("position_9").lt(&base_9.truncate(position_bits)),
+    );
     let lap_9 = above(&base_9);
     p.stage("next_lap_10", &(&lap_9 + &lap_9.lit(1)));
     let psn_10 = p.get("psn_out_10");
     let lap = b.mux("lap", &p.get("wraps_10"), &p.get("next_lap_10"), &above(&psn_10));
     let again_psn = b.concat("again_psn", &[&p.get("position_10"), &lap]);
-    p.stage("psn_out_11", &b.mux("final_psn", &p.get("found_10"), &again_psn, &psn_10));
+    p.stage(
+        "psn_out_11",
+        &b.mux("final_psn", &p.get("found_10"), &again_psn, &psn_10),
+    );
 
     let field = |name: &'static str, signal: &str| (name, p.get(&format!("{signal}_{LAST}")));
     let fields = [

@@ -33,7 +33,10 @@ pub fn read_codes(p: &Pipeline) {
     );
     p.stage("codes_passing_4", &passing);
     let overtaken = (p.get("hit5_3") | p.get("hit6_3")).named("codes_overtaken");
-    p.stage("codes_4", &b.mux("codes_read", &overtaken, &none, &memory.get("read_data")));
+    p.stage(
+        "codes_4",
+        &b.mux("codes_read", &overtaken, &none, &memory.get("read_data")),
+    );
     let earlier = p.get("codes_4") | p.get("codes_passing_4");
     let state = b.mux("codes_now", &p.get("hit4_4"), &result, &earlier);
     p.stage("low_5", &state.truncate(p.size));
@@ -76,12 +79,19 @@ pub fn advance_codes(p: &Pipeline) {
     // nothing changes.
     let none = b.lit(0, p.size);
     let (accepted, update) = (p.get("accepted_5"), p.get("update_5"));
-    p.stage("vector_6", &b.mux("vector_used", &accepted, &p.get("vector_5"), &none));
+    p.stage(
+        "vector_6",
+        &b.mux("vector_used", &accepted, &p.get("vector_5"), &none),
+    );
     p.stage("window_6", &b.mux("window_used", &update, &window, &!&none));
     let left = p.interval("left", &accepted, &p.get("base_5"), &p.get("psn_5"));
     let stays = p.interval("stays", &b.lit(1, 1), &p.get("new_base"), &p.get("next_5"));
-    let (vector, window, high, low) =
-        (p.get("vector_6"), p.get("window_6"), p.get("high_6"), p.get("low_6"));
+    let (vector, window, high, low) = (
+        p.get("vector_6"),
+        p.get("window_6"),
+        p.get("high_6"),
+        p.get("low_6"),
+    );
     p.stage("high_7", &(&vector | &(&window & &high)));
     p.stage("low_7", &(&vector | &(&window & &low)));
     let known = (&window & &(&high & &low)).named("known_6");

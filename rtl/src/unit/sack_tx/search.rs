@@ -75,7 +75,8 @@ pub fn search_vector(p: &Pipeline) {
     let advances = (p.get("accepted_4") & p.get("past_frontier_4")).named("advances");
     let start = b.mux("start", &advances, &p.near(&p.get("psn_4")), &p.get("frontier_4"));
     p.stage("start_5", &start);
-    p.carry("start", 5, 7);
+    p.carry("start", 5, 6);
+    p.stage("start_7", &p.limit(&p.get("start_6")));
 
     // Two bits above the position make a PSN of it that can be compared.
     let lap = |psn: &str| p.get(psn).slice(p.position_bits(), 2);
