@@ -283,7 +283,6 @@ module sack_tx (
     reg [23:0] next_5;
     wire [9:0] frontier_3;
     reg [9:0] frontier_4;
-    reg [9:0] frontier_5;
     wire [31:0] mark_3;
     reg [31:0] mark_4;
     reg [31:0] mark_5;
@@ -386,7 +385,7 @@ module sack_tx (
     wire [9:0] start;
     reg [9:0] start_5;
     reg [9:0] start_6;
-    reg [9:0] start_7;
+    reg [8:0] start_7;
     wire [1:0] group_chosen_of_1;
     wire value_52;
     wire [3:0] group_chosen_of_2;
@@ -1321,7 +1320,7 @@ module sack_tx (
     assign frontier_7 = context_7[56:48];
     assign acknowledged_10 = newly_count_count;
     assign lost_again_10 = again_count_count;
-    assign passed = update_7 ? (frontier_7 - start_7[8:0])
+    assign passed = update_7 ? (frontier_7 - start_7)
         : 9'h0;
     assign window_after_valid = 1'h1;
     assign remain = (window_9 & (~(codes_9[255:0] | codes_9[511:256])));
@@ -1594,7 +1593,6 @@ module sack_tx (
             next_4 <= next_3;
             next_5 <= next_4;
             frontier_4 <= frontier_3;
-            frontier_5 <= frontier_4;
             mark_4 <= mark_3;
             mark_5 <= mark_4;
             last_sent_4 <= last_sent_3;
@@ -1639,7 +1637,7 @@ module sack_tx (
             group_last_5 <= group_last;
             start_5 <= start;
             start_6 <= start_5;
-            start_7 <= start_6;
+            start_7 <= start_6[8:0];
             last_6 <= last;
             last_any_6 <= (at_next_any_5 | group_any_5);
             codes_9 <= codes_result;
