@@ -24,28 +24,29 @@
 //! | 1 | decoded | memory's output | |
 //! | 2 | highest vector bit of each group | raw register | read |
 //! | 3 | | **state** | memory's output |
-//! | 4 | | PSN and timestamp compares; vector's group at `next`, groups below | raw register, window mask |
-//! | 5 | verdict | highest group, lane at `next` | **state** |
-//! | 6 | | highest vector bit against the frontier | generations turned, pending of each group |
-//! | 7 | newly acknowledged, lost again | **result**, written | acknowledged and lost applied, group to send again |
-//! | 8 | counts, to stage 10 | | its lanes; result written |
-//! | 9 | lost first | | **result** |
-//! | 10 | counts, to stage 12 | | pending of each group |
-//! | 12 | result enters the output queue | | |
+//! | 4 | PSNs and timestamps compared | vector's group at `next`, groups below | raw register |
+//! | 5 | verdict | highest lane, highest group | **state**, window mask |
+//! | 6 | | highest vector bit; base, next, mark | generations turned; groups with pending ones |
+//! | 7 | newly acknowledged, lost again | **result**, written to memory | acknowledged and lost set; group to send again |
+//! | 8 | counts | window mask | its lane; written to memory |
+//! | 9 | counts | | **result** |
+//! | 10 | counts | | groups with pending ones |
+//! | 11 | result, enters the output queue | | |
 //!
-//! The memories show a result to operations at distance 8 (context) and 7 (codes). Nearer ones take it on its way: at distance 4, where state follows
-//! result, straight from the logic before the result register, at the others from the stages behind.
+//! An operation finds in the memories what operations on its path at distance 8 (context) and 7 (codes) or more left there. The result of a nearer
+//! one is on its way. At distance 4 it becomes the state as it leaves the logic. At more it is put in a register of its own, beside the raw one,
+//! when that is loaded; whichever of the two is not wanted is zero, so that the state is one OR of both.
 
 mod codes;
 mod interval;
+mod mutations;
 mod popcount;
 mod search;
 
+pub use mutations::MUTATIONS;
+
 use super::{axis_register::output_queue, issue, memory::ram};
-use crate::hdl::{
-    Builder, Module, Signal, bits,
-    mutate::{Fault, Mutation},
-};
+use crate::hdl::{Builder, Module, Signal, bits};
 use metaroce_model::{
     Params,
     port::{
@@ -479,12 +480,6 @@ fn deliver(p: &Pipeline) {
     let valid = p.get(&format!("valid_{LAST}"));
     b.drive("moves", &output_queue(b, "m_axis_result", &valid, &fields));
 }
-
-/// Broken lines that the lockstep must find.
-pub const MUTATIONS: [Mutation; 1] = [Mutation {
-    signal: "new_base",
-    fault: Fault::Invert,
-}];
 
 #[cfg(test)]
 mod tests {
