@@ -631,7 +631,13 @@ impl Signal {
         if width == self.width {
             return self.clone();
         }
-        let signed = Expression::Signed(Box::new(self.materialised().expression));
+        // One bit is repeated, whatever it is; of more, the last one is picked, for which they need a name.
+        let value = if self.width == 1 {
+            self.clone()
+        } else {
+            self.materialised()
+        };
+        let signed = Expression::Signed(Box::new(value.expression));
         self.builder
             .with_width(Expression::Cast(Box::new(signed), width as usize), width)
     }

@@ -36,9 +36,9 @@
 //!   the latter is being written while the operation reads (distance 3): what block RAM gives is then not used. From 4 on the
 //!   word was written before it is read.
 //! - Base: an operation reads in stage 1 what one [`COMMIT`] = 14 ahead is writing in stage 15. What block RAM gives then is
-//!   undefined, so the word written is taken instead, a clock later. One that follows more closely reads an older word,
-//!   which no write touches in that clock: nothing but the operation exactly 14 ahead writes. So the rule holds by
-//!   construction, in simulation and in any block RAM alike.
+//!   undefined, so the word written is taken instead, a clock later. One that follows more closely reads the word before, which
+//!   nothing is writing: in any clock only the operation in stage 15 writes, and that one is 14 ahead. So the contract's
+//!   rule holds by construction, whatever a block RAM does with a read and a write of one word in one clock.
 //! - Both memories are read and written in moving clocks only, so that distances are counted in those.
 
 use super::{axis_register::output_queue, memory::ram};
@@ -70,7 +70,7 @@ fn doc(params: &Params) -> String {
         the {} PSNs of the window. PSNs have {} bits.
         Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN.
         Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to {} clocks.
-        Latency {LATENCY} clocks, initiation interval 1 on any paths. Tick marks: a name's number is its pipeline stage.",
+        Latency {LATENCY} clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.",
         params.total_paths(),
         params.sack_bits,
         params.psn_bits,
@@ -380,6 +380,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 fn admission(b: &Builder, moves: &Signal) -> Signal {
     let sweeping = b.register_reset("sweeping", 1, 1);
     let sweep_path = b.register_reset("sweep_path", b.get("s_axis_rx_path").width(), 0);
+    // The pipeline moves all through the sweep, since nothing comes out of it.
     b.clocked(&sweep_path, &(&sweep_path + &sweep_path.lit(1)));
     b.clocked(&sweeping, &(&sweeping & !sweep_path.all()));
 
