@@ -82,14 +82,14 @@ const RESULT_BINS: [&str; 19] = [
 const DISTANCES: usize = 8;
 /// Bins of two operations for each distance: in acceptance for the first, in issue for the others.
 const HAZARD_BINS: [&str; 5] = [
-    "path operation accepted {} moving clocks after another of its path",
-    "SELECT {} moving clocks after a SELECT of its connection",
+    "path operation accepted {} moving clocks after the last one of its path",
+    "SELECT {} moving clocks after the last one of its connection",
     "SELECT {} moving clocks after a path of its connection became eligible",
     "SELECT {} moving clocks after a path of its connection ceased to be eligible",
-    "path operation {} moving clocks after a SELECT of its connection",
+    "path operation {} moving clocks after the last SELECT of its connection",
 ];
 /// Bins of operations of one path for each distance in issue, from [`SAME_PATH_CLOCKS`].
-const SPACING_BIN: &str = "path operation issued {} moving clocks after another of its path";
+const SPACING_BIN: &str = "path operation issued {} moving clocks after the last one of its path";
 
 const ACCEPTED: usize = CLOCK_BINS.len();
 const RESULT: usize = ACCEPTED + ACCEPTED_BINS.len();
@@ -116,18 +116,12 @@ pub struct PathTable {
     pipeline: Occupancy,
     /// Accepted and not yet issued.
     waiting: Option<Event>,
-    /// What was accepted and what was issued in each of the last moving clocks: that of clock t at t modulo the length.
-    accepted: [Event; RECENT],
-    issued: [Event; RECENT],
     /// The present moving clock.
     moment: usize,
     clearing: bool,
     held: Option<Inputs>,
     bins: Bins,
 }
-
-const RECENT: usize = 16;
-const _: () = assert!(DISTANCES < RECENT);
 
 /// All bits of a field set.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +142,9 @@ struct Path {
     in_flight: u16,
     utilisation: u16,
     epoch: u32,
+    /// Moving clocks in which its latest operation was accepted and was issued.
+    accepted: usize,
+    issued: usize,
 }
 
 /// What selection remembers of a connection.
@@ -156,11 +153,14 @@ struct Connection {
     last: u16,
     /// Its turn is not over.
     goes_on: bool,
+    /// Moving clocks of the latest issue of a SELECT, and of what made a path eligible, and what made one cease to be.
+    selected: usize,
+    became_eligible: usize,
+    ceased_to_be: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
-    Nothing,
     Select {
         path: u16,
     },
@@ -285,9 +285,7 @@ impl Stimulus<Unit> for PathTable {
             connections: vec![Connection::default(); params.connections as usize].into(),
             pipeline: Occupancy::new(LATENCY),
             waiting: None,
-            accepted: [Event::Nothing; RECENT],
-            issued: [Event::Nothing; RECENT],
-            moment: 0,
+            moment: DISTANCES,
             clearing: true,
             held: None,
             bins: Bins::new(names),
@@ -338,8 +336,6 @@ impl PathTable {
         }
         self.pipeline.clear();
         self.waiting = None;
-        self.accepted = [Event::Nothing; RECENT];
-        self.issued = [Event::Nothing; RECENT];
         self.clearing = true;
         self.held = None;
         // All paths are down: the next phase sets up those that it uses.
@@ -354,12 +350,7 @@ impl PathTable {
             self.count_result(outputs);
         }
         self.clearing &= !outputs.s_axis_op_tready;
-        let moves = self.pipeline.moves();
-        if moves {
-            self.moment = self.moment.wrapping_add(1);
-            self.accepted[self.moment % RECENT] = Event::Nothing;
-            self.issued[self.moment % RECENT] = Event::Nothing;
-        }
+        self.moment += usize::from(self.pipeline.moves());
         // The unit is ready when what it holds issues in this clock.
         let issued = if outputs.s_axis_op_tready {
             self.waiting.take()
@@ -370,9 +361,7 @@ impl PathTable {
             self.count_issue(event);
         }
         if accepted {
-            let event = self.accept(inputs);
-            self.count_acceptance(event);
-            self.waiting = Some(event);
+            self.waiting = Some(self.accept(inputs));
         }
         self.pipeline.clock(issued.is_some(), taken);
     }
@@ -575,6 +564,11 @@ impl PathTable {
             }
             _ => {}
         }
+        path.accepted = self.moment;
+        let distance = self.moment - before.accepted;
+        if distance <= DISTANCES {
+            self.bins.hit(HAZARD + distance - 1, true);
+        }
         let after = *path;
         let (was, is) = (before.is_eligible(), after.is_eligible());
         let configure = code == op::CONFIGURE;
@@ -621,49 +615,41 @@ impl PathTable {
         }
     }
 
-    #[inline]
-    fn count_acceptance(&mut self, event: Event) {
-        if let Event::Path { path, .. } = event {
-            for distance in 1..=DISTANCES {
-                let earlier = self.accepted[self.moment.wrapping_sub(distance) % RECENT];
-                let same = matches!(earlier, Event::Path { path: other, .. } if other == path);
-                self.bins.hit(HAZARD + distance - 1, same);
-            }
-        }
-        self.accepted[self.moment % RECENT] = event;
-    }
-
+    /// The operation issues in the present moving clock.
     #[inline]
     fn count_issue(&mut self, event: Event) {
-        self.issued[self.moment % RECENT] = event;
-        let connection = |path: u16| path >> self.path_bits;
-        for distance in 1..=DISTANCES {
-            let earlier = self.issued[self.moment.wrapping_sub(distance) % RECENT];
-            let bin = |kind: usize| HAZARD + kind * DISTANCES + distance - 1;
-            match (event, earlier) {
-                (Event::Select { path }, Event::Select { path: other }) => {
-                    self.bins.hit(bin(1), connection(path) == connection(other));
+        let now = self.moment;
+        let mut hit = |kind: usize, earlier: usize| {
+            if now - earlier <= DISTANCES {
+                self.bins.hit(HAZARD + kind * DISTANCES + now - earlier - 1, true);
+            }
+        };
+        match event {
+            Event::Select { path } => {
+                let connection = &mut self.connections[usize::from(path >> self.path_bits)];
+                hit(1, connection.selected);
+                hit(2, connection.became_eligible);
+                hit(3, connection.ceased_to_be);
+                connection.selected = now;
+            }
+            Event::Path {
+                path,
+                became_eligible,
+                ceased_to_be,
+            } => {
+                let connection = &mut self.connections[usize::from(path >> self.path_bits)];
+                hit(4, connection.selected);
+                if became_eligible {
+                    connection.became_eligible = now;
                 }
-                (
-                    Event::Select { path },
-                    Event::Path {
-                        path: other,
-                        became_eligible,
-                        ceased_to_be,
-                    },
-                ) => {
-                    let same = connection(path) == connection(other);
-                    self.bins.hit(bin(2), same && became_eligible);
-                    self.bins.hit(bin(3), same && ceased_to_be);
+                if ceased_to_be {
+                    connection.ceased_to_be = now;
                 }
-                (Event::Path { path, .. }, Event::Select { path: other }) => {
-                    self.bins.hit(bin(4), connection(path) == connection(other));
+                let earlier = std::mem::replace(&mut self.paths[usize::from(path)].issued, now);
+                debug_assert!(now - earlier >= SAME_PATH_CLOCKS, "issued too close");
+                if now - earlier <= DISTANCES {
+                    self.bins.hit(SPACING + now - earlier - SAME_PATH_CLOCKS, true);
                 }
-                (Event::Path { path, .. }, Event::Path { path: other, .. }) if path == other => {
-                    debug_assert!(distance >= SAME_PATH_CLOCKS);
-                    self.bins.hit(SPACING + distance - SAME_PATH_CLOCKS, true);
-                }
-                _ => {}
             }
         }
     }
@@ -697,10 +683,7 @@ impl PathTable {
             let chosen = path & ring;
             let second = found && before.goes_on && chosen == before.last;
             if found {
-                *connection = Connection {
-                    last: chosen,
-                    goes_on: !second,
-                };
+                (connection.last, connection.goes_on) = (chosen, !second);
             }
             self.bins.hit_each(
                 RESULT,

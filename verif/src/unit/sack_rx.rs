@@ -66,10 +66,10 @@ const RESULT_BINS: [&str; 13] = [
 const DISTANCES: usize = 8;
 /// Bins of two operations on one path, for each distance.
 const HAZARD_BINS: [&str; 4] = [
-    "PACKET after PACKET",
-    "the same PACKET again",
-    "PACKET after one that moved the base",
-    "INIT after PACKET",
+    "PACKET {} moving clocks after the last one of its path",
+    "PACKET {} moving clocks after the last one of its path, which had the same PSN",
+    "PACKET {} moving clocks after the last one of its path, which moved the base",
+    "INIT {} moving clocks after the last PACKET of its path",
 ];
 
 const ACCEPTED: usize = CLOCK_BINS.len();
@@ -111,25 +111,25 @@ struct Path {
     next: u32,
     /// The committed base.
     window: u32,
+    /// The moving clock in which its latest packet was accepted, the packet's PSN, and whether it moved the base.
+    last: usize,
+    last_psn: u32,
+    last_moved: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Accepted {
     /// `u16::MAX` where nothing was accepted.
     path: u16,
-    init: bool,
     psn: u32,
-    /// Base after it, and by how much it moved it.
+    /// Base after it.
     base: u32,
-    moved: u32,
 }
 
 const NOTHING: Accepted = Accepted {
     path: u16::MAX,
-    init: false,
     psn: 0,
     base: 0,
-    moved: 0,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -216,6 +216,8 @@ const MIXTURES: [&[(Kind, usize)]; 8] = [
     ],
 ];
 
+const FILL_UP: usize = 2;
+
 /// Stretch of clocks with one mixture.
 #[derive(Clone, Copy, Debug)]
 struct Phase {
@@ -229,9 +231,9 @@ impl Stimulus<Unit> for SackRx {
     fn new(params: &Params, seed: u64) -> Self {
         let clear = params.total_paths() + COMMIT as u32;
         let names = [&CLOCK_BINS[..], &ACCEPTED_BINS, &RESULT_BINS].concat();
-        let hazards = HAZARD_BINS.iter().flat_map(|name| {
-            (1..=DISTANCES).map(move |d| format!("{name} of its path {d} moving clocks before"))
-        });
+        let hazards = HAZARD_BINS
+            .iter()
+            .flat_map(|name| (1..=DISTANCES).map(move |distance| name.replace("{}", &distance.to_string())));
         Self {
             random: random(seed),
             valid: Flow::new(200),
@@ -249,7 +251,7 @@ impl Stimulus<Unit> for SackRx {
             paths: vec![Path::default(); params.total_paths() as usize].into(),
             pipeline: Occupancy::new(LATENCY),
             recent: [NOTHING; RECENT],
-            moment: 0,
+            moment: RECENT,
             settling: 0,
             held: None,
             bins: Bins::new(names.into_iter().map(String::from).chain(hazards)),
@@ -315,9 +317,9 @@ impl SackRx {
             self.count_result(outputs);
         }
         if self.pipeline.moves() {
-            self.moment = self.moment.wrapping_add(1);
+            self.moment += 1;
             self.settling = self.settling.saturating_sub(1);
-            let committed = self.recent[self.moment.wrapping_sub(COMMIT) % RECENT];
+            let committed = self.recent[(self.moment - COMMIT) % RECENT];
             if committed.path != NOTHING.path {
                 self.paths[usize::from(committed.path)].window = committed.base;
             }
@@ -356,7 +358,7 @@ impl SackRx {
                 self.phase.down = self.phase.down.wrapping_sub(1);
                 psns.add(path.base, self.phase.down & (self.sack_bits - 1))
             }
-            Kind::Again => match self.recent[self.moment.wrapping_sub(any as usize & 7) % RECENT] {
+            Kind::Again => match self.recent[(self.moment - (any as usize & 7)) % RECENT] {
                 recent if any & 8 != 0 && recent.path != NOTHING.path => {
                     return Operation {
                         op,
@@ -367,11 +369,15 @@ impl SackRx {
                 _ => psns.distance(1 + (any & 3), path.next),
             },
             Kind::Edge => self.edge(&path, any),
+            // Half of them have the place of one in the window.
+            Kind::Far if any & 1 != 0 => {
+                psns.add(path.base, (any >> 1 & 7) * self.sack_bits + (any >> 4 & 63))
+            }
             Kind::Far => (bits >> 32) as u32 & psns.mask(),
             Kind::Init => {
                 op = op::INIT;
                 match any & 3 {
-                    0 => path.next,
+                    0 => psns.add(path.base, (any >> 2 & 3) * self.sack_bits + (any >> 4 & 63)),
                     1 => (bits >> 32) as u32 & psns.mask(),
                     _ => psns.mask() - (any >> 4 & 15),
                 }
@@ -402,17 +408,22 @@ impl SackRx {
 
     fn change_phase(&mut self) {
         let random = &mut self.random;
-        let mixture = MIXTURES[random.random_range(0..MIXTURES.len())];
-        let mut parts = mixture
-            .iter()
-            .flat_map(|&(kind, parts)| std::iter::repeat_n(kind, parts));
+        let mixture = random.random_range(0..MIXTURES.len());
+        let mut parts =
+            (MIXTURES[mixture].iter()).flat_map(|&(kind, parts)| std::iter::repeat_n(kind, parts));
         self.phase.kinds = std::array::from_fn(|_| parts.next().unwrap_or(Kind::InOrder));
-        self.phase.left = random.random_range(1..=3 * self.sack_bits);
         self.phase.down = 0;
         // The hot paths often stay, so that one mixture finds what another left.
-        if random.random_range(0..4) == 0 {
-            self.spray.change(random, 8);
+        let most = if mixture == FILL_UP { 2 } else { COMMIT as u32 + 2 };
+        if self.spray.count() > most || random.random_range(0..4) == 0 {
+            self.spray.change(random, most);
         }
+        let longest = if mixture == FILL_UP {
+            3 * self.spray.count().min(most)
+        } else {
+            2
+        };
+        self.phase.left = random.random_range(1..=longest * self.sack_bits);
     }
 
     /// The operation takes effect.
@@ -426,12 +437,13 @@ impl SackRx {
             *path = Path {
                 base: operation.psn,
                 next: operation.psn,
-                window: operation.psn,
-                received: [0; 4],
+                ..Path::default()
             };
             self.settling = COMMIT - 1;
         } else {
             path.receive(operation.psn, psns, self.sack_bits);
+            (path.last, path.last_psn) = (self.moment, operation.psn);
+            path.last_moved = path.base != before.base;
         }
         let moved = if init {
             0
@@ -440,12 +452,10 @@ impl SackRx {
         };
         let accepted = Accepted {
             path: operation.path,
-            init,
             psn: operation.psn,
             base: path.base,
-            moved,
         };
-        let wraps = !init && path.next < before.next && path.next != before.next;
+        let wraps = !init && path.next < before.next;
         let base_wraps = moved > 0 && path.base < before.base;
         let ahead = psns.distance(before.base, operation.psn);
         let packet_at = |distance: u32| !init && ahead == distance;
@@ -471,26 +481,19 @@ impl SackRx {
                 wraps && !base_wraps,
             ],
         );
-        self.count_hazards(&accepted);
-        accepted
-    }
-
-    #[inline]
-    fn count_hazards(&mut self, accepted: &Accepted) {
-        for distance in 1..=DISTANCES {
-            let earlier = &self.recent[self.moment.wrapping_sub(distance) % RECENT];
-            if earlier.path == accepted.path && !earlier.init {
-                let kinds = [
-                    !accepted.init,
-                    !accepted.init && accepted.psn == earlier.psn,
-                    !accepted.init && earlier.moved > 0,
-                    accepted.init,
-                ];
-                for (kind, happened) in kinds.into_iter().enumerate() {
-                    self.bins.hit(HAZARD + kind * DISTANCES + distance - 1, happened);
-                }
+        let distance = self.moment - before.last;
+        if distance <= DISTANCES {
+            let kinds = [
+                !init,
+                !init && operation.psn == before.last_psn,
+                !init && before.last_moved,
+                init,
+            ];
+            for (kind, happened) in kinds.into_iter().enumerate() {
+                self.bins.hit(HAZARD + kind * DISTANCES + distance - 1, happened);
             }
         }
+        accepted
     }
 
     #[inline]
