@@ -33,8 +33,7 @@ mod selection;
 
 use super::{axis_register, issue, memory};
 use crate::hdl::{
-    Builder, Module, Signal,
-    builder::Carried,
+    Builder, Carried, Module, Signal,
     mutate::{Fault, Mutation},
 };
 use metaroce_model::{

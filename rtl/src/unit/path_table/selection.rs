@@ -9,7 +9,7 @@
 //! ahead has the newest word. Two to four ahead it is taken into the base, a register; only the one just ahead is chosen inside the loop.
 
 use super::{Operation, memory};
-use crate::hdl::{Builder, Signal, bits, builder::Carried};
+use crate::hdl::{Builder, Carried, Signal, bits};
 use metaroce_model::Params;
 
 /// What a selection found.
