@@ -13,47 +13,29 @@ module interval_256 (
     wire wraps;
     wire same_group;
     wire [1:0] at_first_of_1;
-    wire value_1;
     wire [3:0] at_first_of_2;
-    wire value_2;
     wire [7:0] at_first_of_3;
-    wire value_3;
     wire [15:0] at_first;
     wire [1:0] at_end_of_1;
-    wire value_4;
     wire [3:0] at_end_of_2;
-    wire value_5;
     wire [7:0] at_end_of_3;
-    wire value_6;
     wire [15:0] at_end;
     wire [1:0] from_first_of_1;
-    wire value_7;
     wire [3:0] from_first_of_2;
-    wire value_8;
     wire [7:0] from_first_of_3;
-    wire value_9;
     wire [15:0] from_first;
     wire [1:0] from_end_of_1;
-    wire value_10;
     wire [3:0] from_end_of_2;
-    wire value_11;
     wire [7:0] from_end_of_3;
-    wire value_12;
     wire [15:0] from_end;
     wire [15:0] between;
     wire [1:0] lanes_from_first_of_1;
-    wire value_13;
     wire [3:0] lanes_from_first_of_2;
-    wire value_14;
     wire [7:0] lanes_from_first_of_3;
-    wire value_15;
     wire [15:0] lanes_from_first;
     wire [1:0] lanes_from_end_of_1;
-    wire value_16;
     wire [3:0] lanes_from_end_of_2;
-    wire value_17;
     wire [7:0] lanes_from_end_of_3;
-    wire value_18;
     wire [15:0] lanes_from_end;
     wire [15:0] lanes_before_end;
     wire [15:0] border;
@@ -66,52 +48,36 @@ module interval_256 (
     reg [15:0] head;
     reg [15:0] tail;
     wire [15:0] border_lanes_0;
-    wire value_19;
     wire [15:0] lanes_0;
     wire [15:0] border_lanes_1;
-    wire value_20;
     wire [15:0] lanes_1;
     wire [15:0] border_lanes_2;
-    wire value_21;
     wire [15:0] lanes_2;
     wire [15:0] border_lanes_3;
-    wire value_22;
     wire [15:0] lanes_3;
     wire [15:0] border_lanes_4;
-    wire value_23;
     wire [15:0] lanes_4;
     wire [15:0] border_lanes_5;
-    wire value_24;
     wire [15:0] lanes_5;
     wire [15:0] border_lanes_6;
-    wire value_25;
     wire [15:0] lanes_6;
     wire [15:0] border_lanes_7;
-    wire value_26;
     wire [15:0] lanes_7;
     wire [15:0] border_lanes_8;
-    wire value_27;
     wire [15:0] lanes_8;
     wire [15:0] border_lanes_9;
-    wire value_28;
     wire [15:0] lanes_9;
     wire [15:0] border_lanes_10;
-    wire value_29;
     wire [15:0] lanes_10;
     wire [15:0] border_lanes_11;
-    wire value_30;
     wire [15:0] lanes_11;
     wire [15:0] border_lanes_12;
-    wire value_31;
     wire [15:0] lanes_12;
     wire [15:0] border_lanes_13;
-    wire value_32;
     wire [15:0] lanes_13;
     wire [15:0] border_lanes_14;
-    wire value_33;
     wire [15:0] lanes_14;
     wire [15:0] border_lanes_15;
-    wire value_34;
     wire [15:0] lanes_15;
     wire [255:0] groups;
 
@@ -119,72 +85,54 @@ module interval_256 (
     assign same_group = (first[7:4] == end_psn[7:4]);
     assign at_first_of_1[0] = (1'h1 & (~first[4]));
     assign at_first_of_1[1] = (1'h1 & first[4]);
-    assign value_1 = first[5];
-    assign at_first_of_2[1:0] = (at_first_of_1 & (~{2{value_1}}));
-    assign at_first_of_2[3:2] = (at_first_of_1 & {2{value_1}});
-    assign value_2 = first[6];
-    assign at_first_of_3[3:0] = (at_first_of_2 & (~{4{value_2}}));
-    assign at_first_of_3[7:4] = (at_first_of_2 & {4{value_2}});
-    assign value_3 = first[7];
-    assign at_first[7:0] = (at_first_of_3 & (~{8{value_3}}));
-    assign at_first[15:8] = (at_first_of_3 & {8{value_3}});
+    assign at_first_of_2[1:0] = (at_first_of_1 & (~{2{first[5]}}));
+    assign at_first_of_2[3:2] = (at_first_of_1 & {2{first[5]}});
+    assign at_first_of_3[3:0] = (at_first_of_2 & (~{4{first[6]}}));
+    assign at_first_of_3[7:4] = (at_first_of_2 & {4{first[6]}});
+    assign at_first[7:0] = (at_first_of_3 & (~{8{first[7]}}));
+    assign at_first[15:8] = (at_first_of_3 & {8{first[7]}});
     assign at_end_of_1[0] = (1'h1 & (~end_psn[4]));
     assign at_end_of_1[1] = (1'h1 & end_psn[4]);
-    assign value_4 = end_psn[5];
-    assign at_end_of_2[1:0] = (at_end_of_1 & (~{2{value_4}}));
-    assign at_end_of_2[3:2] = (at_end_of_1 & {2{value_4}});
-    assign value_5 = end_psn[6];
-    assign at_end_of_3[3:0] = (at_end_of_2 & (~{4{value_5}}));
-    assign at_end_of_3[7:4] = (at_end_of_2 & {4{value_5}});
-    assign value_6 = end_psn[7];
-    assign at_end[7:0] = (at_end_of_3 & (~{8{value_6}}));
-    assign at_end[15:8] = (at_end_of_3 & {8{value_6}});
+    assign at_end_of_2[1:0] = (at_end_of_1 & (~{2{end_psn[5]}}));
+    assign at_end_of_2[3:2] = (at_end_of_1 & {2{end_psn[5]}});
+    assign at_end_of_3[3:0] = (at_end_of_2 & (~{4{end_psn[6]}}));
+    assign at_end_of_3[7:4] = (at_end_of_2 & {4{end_psn[6]}});
+    assign at_end[7:0] = (at_end_of_3 & (~{8{end_psn[7]}}));
+    assign at_end[15:8] = (at_end_of_3 & {8{end_psn[7]}});
     assign from_first_of_1[0] = (1'h1 & (~first[4]));
     assign from_first_of_1[1] = (1'h1 | (~first[4]));
-    assign value_7 = first[5];
-    assign from_first_of_2[1:0] = (from_first_of_1 & (~{2{value_7}}));
-    assign from_first_of_2[3:2] = (from_first_of_1 | (~{2{value_7}}));
-    assign value_8 = first[6];
-    assign from_first_of_3[3:0] = (from_first_of_2 & (~{4{value_8}}));
-    assign from_first_of_3[7:4] = (from_first_of_2 | (~{4{value_8}}));
-    assign value_9 = first[7];
-    assign from_first[7:0] = (from_first_of_3 & (~{8{value_9}}));
-    assign from_first[15:8] = (from_first_of_3 | (~{8{value_9}}));
+    assign from_first_of_2[1:0] = (from_first_of_1 & (~{2{first[5]}}));
+    assign from_first_of_2[3:2] = (from_first_of_1 | (~{2{first[5]}}));
+    assign from_first_of_3[3:0] = (from_first_of_2 & (~{4{first[6]}}));
+    assign from_first_of_3[7:4] = (from_first_of_2 | (~{4{first[6]}}));
+    assign from_first[7:0] = (from_first_of_3 & (~{8{first[7]}}));
+    assign from_first[15:8] = (from_first_of_3 | (~{8{first[7]}}));
     assign from_end_of_1[0] = (1'h1 & (~end_psn[4]));
     assign from_end_of_1[1] = (1'h1 | (~end_psn[4]));
-    assign value_10 = end_psn[5];
-    assign from_end_of_2[1:0] = (from_end_of_1 & (~{2{value_10}}));
-    assign from_end_of_2[3:2] = (from_end_of_1 | (~{2{value_10}}));
-    assign value_11 = end_psn[6];
-    assign from_end_of_3[3:0] = (from_end_of_2 & (~{4{value_11}}));
-    assign from_end_of_3[7:4] = (from_end_of_2 | (~{4{value_11}}));
-    assign value_12 = end_psn[7];
-    assign from_end[7:0] = (from_end_of_3 & (~{8{value_12}}));
-    assign from_end[15:8] = (from_end_of_3 | (~{8{value_12}}));
+    assign from_end_of_2[1:0] = (from_end_of_1 & (~{2{end_psn[5]}}));
+    assign from_end_of_2[3:2] = (from_end_of_1 | (~{2{end_psn[5]}}));
+    assign from_end_of_3[3:0] = (from_end_of_2 & (~{4{end_psn[6]}}));
+    assign from_end_of_3[7:4] = (from_end_of_2 | (~{4{end_psn[6]}}));
+    assign from_end[7:0] = (from_end_of_3 & (~{8{end_psn[7]}}));
+    assign from_end[15:8] = (from_end_of_3 | (~{8{end_psn[7]}}));
     assign between = wraps ? ((from_first & (~at_first)) | (~from_end))
         : ((from_first & (~at_first)) & (~from_end));
     assign lanes_from_first_of_1[0] = (1'h1 & (~first[0]));
     assign lanes_from_first_of_1[1] = (1'h1 | (~first[0]));
-    assign value_13 = first[1];
-    assign lanes_from_first_of_2[1:0] = (lanes_from_first_of_1 & (~{2{value_13}}));
-    assign lanes_from_first_of_2[3:2] = (lanes_from_first_of_1 | (~{2{value_13}}));
-    assign value_14 = first[2];
-    assign lanes_from_first_of_3[3:0] = (lanes_from_first_of_2 & (~{4{value_14}}));
-    assign lanes_from_first_of_3[7:4] = (lanes_from_first_of_2 | (~{4{value_14}}));
-    assign value_15 = first[3];
-    assign lanes_from_first[7:0] = (lanes_from_first_of_3 & (~{8{value_15}}));
-    assign lanes_from_first[15:8] = (lanes_from_first_of_3 | (~{8{value_15}}));
+    assign lanes_from_first_of_2[1:0] = (lanes_from_first_of_1 & (~{2{first[1]}}));
+    assign lanes_from_first_of_2[3:2] = (lanes_from_first_of_1 | (~{2{first[1]}}));
+    assign lanes_from_first_of_3[3:0] = (lanes_from_first_of_2 & (~{4{first[2]}}));
+    assign lanes_from_first_of_3[7:4] = (lanes_from_first_of_2 | (~{4{first[2]}}));
+    assign lanes_from_first[7:0] = (lanes_from_first_of_3 & (~{8{first[3]}}));
+    assign lanes_from_first[15:8] = (lanes_from_first_of_3 | (~{8{first[3]}}));
     assign lanes_from_end_of_1[0] = (1'h1 & (~end_psn[0]));
     assign lanes_from_end_of_1[1] = (1'h1 | (~end_psn[0]));
-    assign value_16 = end_psn[1];
-    assign lanes_from_end_of_2[1:0] = (lanes_from_end_of_1 & (~{2{value_16}}));
-    assign lanes_from_end_of_2[3:2] = (lanes_from_end_of_1 | (~{2{value_16}}));
-    assign value_17 = end_psn[2];
-    assign lanes_from_end_of_3[3:0] = (lanes_from_end_of_2 & (~{4{value_17}}));
-    assign lanes_from_end_of_3[7:4] = (lanes_from_end_of_2 | (~{4{value_17}}));
-    assign value_18 = end_psn[3];
-    assign lanes_from_end[7:0] = (lanes_from_end_of_3 & (~{8{value_18}}));
-    assign lanes_from_end[15:8] = (lanes_from_end_of_3 | (~{8{value_18}}));
+    assign lanes_from_end_of_2[1:0] = (lanes_from_end_of_1 & (~{2{end_psn[1]}}));
+    assign lanes_from_end_of_2[3:2] = (lanes_from_end_of_1 | (~{2{end_psn[1]}}));
+    assign lanes_from_end_of_3[3:0] = (lanes_from_end_of_2 & (~{4{end_psn[2]}}));
+    assign lanes_from_end_of_3[7:4] = (lanes_from_end_of_2 | (~{4{end_psn[2]}}));
+    assign lanes_from_end[7:0] = (lanes_from_end_of_3 & (~{8{end_psn[3]}}));
+    assign lanes_from_end[15:8] = (lanes_from_end_of_3 | (~{8{end_psn[3]}}));
     assign lanes_before_end = (~lanes_from_end);
     assign border = (at_first | at_end);
     assign plain = ((~border) & between);
@@ -195,84 +143,68 @@ module interval_256 (
         : lanes_from_first;
     assign border_lanes_0 = fill[0] ? tail
         : head;
-    assign value_19 = fill[0];
     assign lanes_0 = is_border[0] ? border_lanes_0
-        : {16{value_19}};
+        : {16{fill[0]}};
     assign border_lanes_1 = fill[1] ? tail
         : head;
-    assign value_20 = fill[1];
     assign lanes_1 = is_border[1] ? border_lanes_1
-        : {16{value_20}};
+        : {16{fill[1]}};
     assign border_lanes_2 = fill[2] ? tail
         : head;
-    assign value_21 = fill[2];
     assign lanes_2 = is_border[2] ? border_lanes_2
-        : {16{value_21}};
+        : {16{fill[2]}};
     assign border_lanes_3 = fill[3] ? tail
         : head;
-    assign value_22 = fill[3];
     assign lanes_3 = is_border[3] ? border_lanes_3
-        : {16{value_22}};
+        : {16{fill[3]}};
     assign border_lanes_4 = fill[4] ? tail
         : head;
-    assign value_23 = fill[4];
     assign lanes_4 = is_border[4] ? border_lanes_4
-        : {16{value_23}};
+        : {16{fill[4]}};
     assign border_lanes_5 = fill[5] ? tail
         : head;
-    assign value_24 = fill[5];
     assign lanes_5 = is_border[5] ? border_lanes_5
-        : {16{value_24}};
+        : {16{fill[5]}};
     assign border_lanes_6 = fill[6] ? tail
         : head;
-    assign value_25 = fill[6];
     assign lanes_6 = is_border[6] ? border_lanes_6
-        : {16{value_25}};
+        : {16{fill[6]}};
     assign border_lanes_7 = fill[7] ? tail
         : head;
-    assign value_26 = fill[7];
     assign lanes_7 = is_border[7] ? border_lanes_7
-        : {16{value_26}};
+        : {16{fill[7]}};
     assign border_lanes_8 = fill[8] ? tail
         : head;
-    assign value_27 = fill[8];
     assign lanes_8 = is_border[8] ? border_lanes_8
-        : {16{value_27}};
+        : {16{fill[8]}};
     assign border_lanes_9 = fill[9] ? tail
         : head;
-    assign value_28 = fill[9];
     assign lanes_9 = is_border[9] ? border_lanes_9
-        : {16{value_28}};
+        : {16{fill[9]}};
     assign border_lanes_10 = fill[10] ? tail
         : head;
-    assign value_29 = fill[10];
     assign lanes_10 = is_border[10] ? border_lanes_10
-        : {16{value_29}};
+        : {16{fill[10]}};
     assign border_lanes_11 = fill[11] ? tail
         : head;
-    assign value_30 = fill[11];
     assign lanes_11 = is_border[11] ? border_lanes_11
-        : {16{value_30}};
+        : {16{fill[11]}};
     assign border_lanes_12 = fill[12] ? tail
         : head;
-    assign value_31 = fill[12];
     assign lanes_12 = is_border[12] ? border_lanes_12
-        : {16{value_31}};
+        : {16{fill[12]}};
     assign border_lanes_13 = fill[13] ? tail
         : head;
-    assign value_32 = fill[13];
     assign lanes_13 = is_border[13] ? border_lanes_13
-        : {16{value_32}};
+        : {16{fill[13]}};
     assign border_lanes_14 = fill[14] ? tail
         : head;
-    assign value_33 = fill[14];
     assign lanes_14 = is_border[14] ? border_lanes_14
-        : {16{value_33}};
+        : {16{fill[14]}};
     assign border_lanes_15 = fill[15] ? tail
         : head;
-    assign value_34 = fill[15];
     assign lanes_15 = is_border[15] ? border_lanes_15
-        : {16{value_34}};
+        : {16{fill[15]}};
     assign groups[15:0] = lanes_0;
     assign groups[31:16] = lanes_1;
     assign groups[47:32] = lanes_2;

@@ -210,7 +210,6 @@ module path_table (
     reg [11:0] window_10;
     wire [10:0] flying;
     wire flying_over;
-    wire value_1;
     wire [7:0] changed_in_flight;
     wire [7:0] next_in_flight_3;
     reg [7:0] in_flight_3;
@@ -286,9 +285,8 @@ module path_table (
     wire [15:0] utilisation_ahead;
     reg forget_3;
     wire [21:0] current_variance4;
-    wire [19:0] value_2;
+    wire [19:0] value_1;
     reg [21:0] variance_rest_3;
-    wire value_3;
     wire [21:0] rtt_error_size_3;
     wire [22:0] variance_rest_and_one_3;
     wire [22:0] rtt_error_size_and_carry_3;
@@ -299,7 +297,7 @@ module path_table (
     reg [21:0] variance4_4;
     reg [21:0] variance4_5;
     reg [21:0] variance4_6;
-    wire value_4;
+    wire value_2;
     wire [15:0] current_utilisation;
     reg [15:0] utilisation_3;
     reg [21:0] epochs_3;
@@ -310,7 +308,7 @@ module path_table (
     wire next_sent_3;
     reg sent_3;
     reg sent_4;
-    wire value_5;
+    wire value_3;
     reg [15:0] utilisation_5;
     reg [15:0] utilisation_6;
     reg [15:0] utilisation_7;
@@ -356,14 +354,12 @@ module path_table (
     reg [7:0] vector_base_4;
     wire [2:0] place_in_connection_3;
     wire [1:0] place_3_of_1;
-    wire value_6;
     wire [3:0] place_3_of_2;
-    wire value_7;
     wire [7:0] place_3;
     reg [7:0] place_4;
     wire [7:0] vector_4;
     wire [7:0] next_vector_5;
-    wire [6:0] value_8;
+    wire [6:0] value_4;
     wire [6:0] vector_prefix_5;
     reg [6:0] vector_prefix_6;
     wire [7:0] vector_first_5;
@@ -389,7 +385,7 @@ module path_table (
     wire [7:0] after_all_6;
     wire [7:0] beyond_6;
     wire wraps_6;
-    wire [6:0] value_9;
+    wire [6:0] value_5;
     wire [6:0] beyond_prefix_6;
     wire [7:0] beyond_first_6;
     wire moves_on_6;
@@ -419,7 +415,6 @@ module path_table (
     reg [17:0] new_route_6;
     reg [17:0] new_route_7;
     reg route_write_8;
-    wire value_10;
     reg [17:0] new_route_8;
     reg [17:0] new_route_9;
     reg [17:0] new_route_10;
@@ -427,12 +422,11 @@ module path_table (
     reg [17:0] route_10;
     reg route_is_new_10;
     reg route_is_none_10;
-    wire value_11;
     wire [17:0] result_route;
     wire variance_at_least_one_4;
     wire [21:0] timeout_variance_4;
     reg [21:0] timeout_variance_5;
-    wire [19:0] value_12;
+    wire [19:0] value_6;
     wire [22:0] timeout_sum_5;
     reg [22:0] timeout_6;
     reg [25:0] timeout_7;
@@ -572,8 +566,7 @@ module path_table (
         : changed_window;
     assign flying = ({3'h0, kept_in_flight} + step_2);
     assign flying_over = ((|flying[9:8]) & (~flying[10]));
-    assign value_1 = (~flying[10]);
-    assign changed_in_flight = ((flying[7:0] & {8{value_1}}) | {8{flying_over}});
+    assign changed_in_flight = ((flying[7:0] & {8{(~flying[10])}}) | {8{flying_over}});
     assign next_in_flight_3 = empty_2 ? 8'h0
         : changed_in_flight;
     assign kept_rtt = (kept_smoothed8[22:3] & {20{sample_2}});
@@ -618,9 +611,8 @@ module path_table (
     assign context_1 = context_memory_read_data;
     assign current_variance4 = four_ahead_2 ? variance4_ahead
         : kept_variance4;
-    assign value_2 = (current_variance4[21:2] & {20{sample_2}});
-    assign value_3 = rtt_error_3[21];
-    assign rtt_error_size_3 = (rtt_error_3 ^ {22{value_3}});
+    assign value_1 = (current_variance4[21:2] & {20{sample_2}});
+    assign rtt_error_size_3 = (rtt_error_3 ^ {22{rtt_error_3[21]}});
     assign variance_rest_and_one_3[0] = 1'h1;
     assign variance_rest_and_one_3[22:1] = variance_rest_3;
     assign rtt_error_size_and_carry_3[0] = rtt_error_3[21];
@@ -631,16 +623,16 @@ module path_table (
     assign next_variance4_4 = forget_3 ? 22'h0
         : variance_sum_3[22:1];
     assign variance4_ahead = variance4_6;
-    assign value_4 = (kept_sent & (~(&kept_utilised)));
+    assign value_2 = (kept_sent & (~(&kept_utilised)));
     assign current_utilisation = four_ahead_2 ? utilisation_ahead
-        : (kept_utilised + {15'h0, value_4});
+        : (kept_utilised + {15'h0, value_2});
     assign utilisation_forgotten_3 = ((|epochs_3[21:4]) | forget_3);
     assign utilisation_decayed_3 = (utilisation_3 >> epochs_3[3:0]);
     assign next_utilised_4 = utilisation_forgotten_3 ? 16'h0
         : utilisation_decayed_3;
     assign next_sent_3 = idle_2 ? 1'h0
         : send_2;
-    assign value_5 = (sent_4 & (~(&utilised_4)));
+    assign value_3 = (sent_4 & (~(&utilised_4)));
     assign utilisation_ahead = utilisation_6;
     assign slow_context_word_4[21:0] = variance4_4;
     assign slow_context_word_4[37:22] = utilised_4;
@@ -657,23 +649,21 @@ module path_table (
     assign place_in_connection_3 = path_3[2:0];
     assign place_3_of_1[0] = (1'h1 & (~place_in_connection_3[0]));
     assign place_3_of_1[1] = (1'h1 & place_in_connection_3[0]);
-    assign value_6 = place_in_connection_3[1];
-    assign place_3_of_2[1:0] = (place_3_of_1 & (~{2{value_6}}));
-    assign place_3_of_2[3:2] = (place_3_of_1 & {2{value_6}});
-    assign value_7 = place_in_connection_3[2];
-    assign place_3[3:0] = (place_3_of_2 & (~{4{value_7}}));
-    assign place_3[7:4] = (place_3_of_2 & {4{value_7}});
+    assign place_3_of_2[1:0] = (place_3_of_1 & (~{2{place_in_connection_3[1]}}));
+    assign place_3_of_2[3:2] = (place_3_of_1 & {2{place_in_connection_3[1]}});
+    assign place_3[3:0] = (place_3_of_2 & (~{4{place_in_connection_3[2]}}));
+    assign place_3[7:4] = (place_3_of_2 & {4{place_in_connection_3[2]}});
     assign vector_4 = same_next_4 ? vector_5
         : vector_base_4;
     assign next_vector_5 = ((vector_4 & (~place_4)) | (place_4 & {8{eligible_4}}));
-    assign value_8 = vector_5[6:0];
-    assign vector_prefix_5[0] = value_8[0];
-    assign vector_prefix_5[1] = (|value_8[1:0]);
-    assign vector_prefix_5[2] = (|value_8[2:0]);
-    assign vector_prefix_5[3] = (|value_8[3:0]);
-    assign vector_prefix_5[4] = (|value_8[4:0]);
-    assign vector_prefix_5[5] = (|value_8[5:0]);
-    assign vector_prefix_5[6] = (|value_8);
+    assign value_4 = vector_5[6:0];
+    assign vector_prefix_5[0] = value_4[0];
+    assign vector_prefix_5[1] = (|value_4[1:0]);
+    assign vector_prefix_5[2] = (|value_4[2:0]);
+    assign vector_prefix_5[3] = (|value_4[3:0]);
+    assign vector_prefix_5[4] = (|value_4[4:0]);
+    assign vector_prefix_5[5] = (|value_4[5:0]);
+    assign vector_prefix_5[6] = (|value_4);
     assign vector_first_5[0] = vector_5[0];
     assign vector_first_5[1] = (vector_5[1] & (~vector_5[0]));
     assign vector_first_5[2] = (vector_5[2] & (~(|vector_5[1:0])));
@@ -698,14 +688,14 @@ module path_table (
     assign after_all_6[7:1] = after_6;
     assign beyond_6 = (vector_6 & after_all_6);
     assign wraps_6 = (~(|beyond_6));
-    assign value_9 = beyond_6[6:0];
-    assign beyond_prefix_6[0] = value_9[0];
-    assign beyond_prefix_6[1] = (|value_9[1:0]);
-    assign beyond_prefix_6[2] = (|value_9[2:0]);
-    assign beyond_prefix_6[3] = (|value_9[3:0]);
-    assign beyond_prefix_6[4] = (|value_9[4:0]);
-    assign beyond_prefix_6[5] = (|value_9[5:0]);
-    assign beyond_prefix_6[6] = (|value_9);
+    assign value_5 = beyond_6[6:0];
+    assign beyond_prefix_6[0] = value_5[0];
+    assign beyond_prefix_6[1] = (|value_5[1:0]);
+    assign beyond_prefix_6[2] = (|value_5[2:0]);
+    assign beyond_prefix_6[3] = (|value_5[3:0]);
+    assign beyond_prefix_6[4] = (|value_5[4:0]);
+    assign beyond_prefix_6[5] = (|value_5[5:0]);
+    assign beyond_prefix_6[6] = (|value_5);
     assign beyond_first_6[0] = beyond_6[0];
     assign beyond_first_6[1] = (beyond_6[1] & (~beyond_6[0]));
     assign beyond_first_6[2] = (beyond_6[2] & (~(|beyond_6[1:0])));
@@ -743,16 +733,14 @@ module path_table (
         : path_7;
     assign input_route[1:0] = input_plane;
     assign input_route[17:2] = input_source_port;
-    assign value_10 = (~sweep_7);
-    assign value_11 = (~route_is_none_10);
     assign result_route = route_is_new_10 ? new_route_10
-        : (route_10 & {18{value_11}});
+        : (route_10 & {18{(~route_is_none_10)}});
     assign variance_at_least_one_4 = (variance4_4[0] | (~(|variance4_4)));
     assign timeout_variance_4[0] = variance_at_least_one_4;
     assign timeout_variance_4[21:1] = variance4_4[21:1];
-    assign value_12 = {20{on_path_5}};
+    assign value_6 = {20{on_path_5}};
     assign timeout_sum_5 = rtt_valid_5 ? ({3'h0, smoothed_rtt_5} + {1'h0, timeout_variance_5})
-        : {3'h0, value_12};
+        : {3'h0, value_6};
     assign timeout_shift_7[1:0] = 2'h0;
     assign timeout_shift_7[3:2] = backoff_7[3:2];
     assign timeout_over_8 = (|timeout_8[37:31]);
@@ -1090,7 +1078,7 @@ module path_table (
             last_progress_10 <= last_progress_9;
             four_ahead_2 <= ((path_1 == path_5) & on_path_5);
             forget_3 <= forget_2;
-            variance_rest_3 <= (current_variance4 - {2'h0, value_2});
+            variance_rest_3 <= (current_variance4 - {2'h0, value_1});
             variance4_4 <= next_variance4_4;
             variance4_5 <= variance4_4;
             variance4_6 <= variance4_5;
@@ -1099,7 +1087,7 @@ module path_table (
             utilised_4 <= next_utilised_4;
             sent_3 <= next_sent_3;
             sent_4 <= sent_3;
-            utilisation_5 <= (utilised_4 + {15'h0, value_5});
+            utilisation_5 <= (utilised_4 + {15'h0, value_3});
             utilisation_6 <= utilisation_5;
             utilisation_7 <= utilisation_6;
             utilisation_8 <= utilisation_7;
@@ -1171,7 +1159,7 @@ module path_table (
 
     always @(posedge clk) begin
         if (moves) begin
-            new_route_8 <= (new_route_7 & {18{value_10}});
+            new_route_8 <= (new_route_7 & {18{(~sweep_7)}});
             new_route_9 <= new_route_8;
             new_route_10 <= new_route_9;
             route_10 <= route_memory_read_data;

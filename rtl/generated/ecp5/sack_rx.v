@@ -4,7 +4,7 @@
 // the 256 PSNs of the window. PSNs have 24 bits.
 // Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN.
 // Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to 13 clocks.
-// Latency 16 clocks, initiation interval 1 on any paths. Tick marks: a name's number is its pipeline stage.
+// Latency 16 clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.
 module sack_rx (
     input wire clk, // Clock.
     input wire rst, // Synchronous reset, active high.
@@ -67,7 +67,6 @@ module sack_rx (
     reg shown_15;
     wire arriving_init;
     wire [6:0] arriving_path;
-    wire value_1;
     wire [23:0] arriving_psn;
     reg init_1;
     reg init_2;
@@ -145,32 +144,20 @@ module sack_rx (
     reg in_window_10;
     reg in_window_11;
     wire [1:0] psn_lane_of_1;
-    wire value_2;
     wire [3:0] psn_lane_of_2;
-    wire value_3;
     wire [7:0] psn_lane_of_3;
-    wire value_4;
     wire [15:0] psn_lane;
     wire [1:0] psn_lane_up_of_1;
-    wire value_5;
     wire [3:0] psn_lane_up_of_2;
-    wire value_6;
     wire [7:0] psn_lane_up_of_3;
-    wire value_7;
     wire [15:0] psn_lane_up;
     wire [1:0] psn_group_of_1;
-    wire value_8;
     wire [3:0] psn_group_of_2;
-    wire value_9;
     wire [7:0] psn_group_of_3;
-    wire value_10;
     wire [15:0] psn_group;
     wire [1:0] psn_group_up_of_1;
-    wire value_11;
     wire [3:0] psn_group_up_of_2;
-    wire value_12;
     wire [7:0] psn_group_up_of_3;
-    wire value_13;
     wire [15:0] psn_group_up;
     reg [15:0] psn_lane_6;
     reg [15:0] psn_lane_up_6;
@@ -186,75 +173,43 @@ module sack_rx (
     reg [15:0] clear_lane_7;
     reg [15:0] set_group_7;
     reg [15:0] clear_group_7;
-    wire value_14;
     wire [15:0] set_of_group_0;
-    wire value_15;
     wire [15:0] set_of_group_1;
-    wire value_16;
     wire [15:0] set_of_group_2;
-    wire value_17;
     wire [15:0] set_of_group_3;
-    wire value_18;
     wire [15:0] set_of_group_4;
-    wire value_19;
     wire [15:0] set_of_group_5;
-    wire value_20;
     wire [15:0] set_of_group_6;
-    wire value_21;
     wire [15:0] set_of_group_7;
-    wire value_22;
     wire [15:0] set_of_group_8;
-    wire value_23;
     wire [15:0] set_of_group_9;
-    wire value_24;
     wire [15:0] set_of_group_10;
-    wire value_25;
     wire [15:0] set_of_group_11;
-    wire value_26;
     wire [15:0] set_of_group_12;
-    wire value_27;
     wire [15:0] set_of_group_13;
-    wire value_28;
     wire [15:0] set_of_group_14;
-    wire value_29;
     wire [15:0] set_of_group_15;
     wire [255:0] set;
-    wire value_30;
     wire [15:0] clear_of_group_0;
-    wire value_31;
     wire [15:0] clear_of_group_1;
-    wire value_32;
     wire [15:0] clear_of_group_2;
-    wire value_33;
     wire [15:0] clear_of_group_3;
-    wire value_34;
     wire [15:0] clear_of_group_4;
-    wire value_35;
     wire [15:0] clear_of_group_5;
-    wire value_36;
     wire [15:0] clear_of_group_6;
-    wire value_37;
     wire [15:0] clear_of_group_7;
-    wire value_38;
     wire [15:0] clear_of_group_8;
-    wire value_39;
     wire [15:0] clear_of_group_9;
-    wire value_40;
     wire [15:0] clear_of_group_10;
-    wire value_41;
     wire [15:0] clear_of_group_11;
-    wire value_42;
     wire [15:0] clear_of_group_12;
-    wire value_43;
     wire [15:0] clear_of_group_13;
-    wire value_44;
     wire [15:0] clear_of_group_14;
-    wire value_45;
     wire [15:0] clear_of_group_15;
     wire [255:0] clear;
     reg [255:0] set_8;
     reg [255:0] clear_8;
-    wire value_46;
+    wire value_1;
     reg [8:0] moved_next_8;
     reg [264:0] word_9;
     reg [264:0] word_10;
@@ -301,25 +256,16 @@ module sack_rx (
     reg reaches_next_10;
     reg reaches_next_11;
     wire [1:0] home_lane_up_of_1;
-    wire value_47;
     wire [3:0] home_lane_up_of_2;
-    wire value_48;
     wire [7:0] home_lane_up_of_3;
-    wire value_49;
     wire [15:0] home_lane_up;
     wire [1:0] home_group_of_1;
-    wire value_50;
     wire [3:0] home_group_of_2;
-    wire value_51;
     wire [7:0] home_group_of_3;
-    wire value_52;
     wire [15:0] home_group;
     wire [1:0] home_group_up_of_1;
-    wire value_53;
     wire [3:0] home_group_up_of_2;
-    wire value_54;
     wire [7:0] home_group_up_of_3;
-    wire value_55;
     wire [15:0] home_group_up;
     wire [15:0] home_group_above;
     reg [3:0] home_lane_9;
@@ -332,12 +278,10 @@ module sack_rx (
     reg [15:0] home_turns_12;
     reg [15:0] home_turns_13;
     reg [15:0] home_turns_14;
-    wire value_56;
     reg [15:0] received_lane_9;
     reg [15:0] received_lane_10;
     reg [15:0] received_lane_11;
     reg [15:0] received_lane_12;
-    wire value_57;
     reg [15:0] received_group_9;
     reg [15:0] home_lane_up_9;
     reg [15:0] home_lane_up_10;
@@ -349,37 +293,21 @@ module sack_rx (
     reg [15:0] home_group_12;
     reg [15:0] home_group_above_9;
     reg [15:0] home_group_above_10;
-    wire value_58;
     wire [15:0] received_of_group_0;
-    wire value_59;
     wire [15:0] received_of_group_1;
-    wire value_60;
     wire [15:0] received_of_group_2;
-    wire value_61;
     wire [15:0] received_of_group_3;
-    wire value_62;
     wire [15:0] received_of_group_4;
-    wire value_63;
     wire [15:0] received_of_group_5;
-    wire value_64;
     wire [15:0] received_of_group_6;
-    wire value_65;
     wire [15:0] received_of_group_7;
-    wire value_66;
     wire [15:0] received_of_group_8;
-    wire value_67;
     wire [15:0] received_of_group_9;
-    wire value_68;
     wire [15:0] received_of_group_10;
-    wire value_69;
     wire [15:0] received_of_group_11;
-    wire value_70;
     wire [15:0] received_of_group_12;
-    wire value_71;
     wire [15:0] received_of_group_13;
-    wire value_72;
     wire [15:0] received_of_group_14;
-    wire value_73;
     wire [15:0] received_of_group_15;
     wire [255:0] received;
     reg [255:0] missing_10;
@@ -410,40 +338,24 @@ module sack_rx (
     reg [264:0] word_13;
     reg [264:0] word_14;
     reg [264:0] word_15;
-    wire value_74;
     wire [15:0] high_lanes_of_group_0;
-    wire value_75;
     wire [15:0] high_lanes_of_group_1;
-    wire value_76;
     wire [15:0] high_lanes_of_group_2;
-    wire value_77;
     wire [15:0] high_lanes_of_group_3;
-    wire value_78;
     wire [15:0] high_lanes_of_group_4;
-    wire value_79;
     wire [15:0] high_lanes_of_group_5;
-    wire value_80;
     wire [15:0] high_lanes_of_group_6;
-    wire value_81;
     wire [15:0] high_lanes_of_group_7;
-    wire value_82;
     wire [15:0] high_lanes_of_group_8;
-    wire value_83;
     wire [15:0] high_lanes_of_group_9;
-    wire value_84;
     wire [15:0] high_lanes_of_group_10;
-    wire value_85;
     wire [15:0] high_lanes_of_group_11;
-    wire value_86;
     wire [15:0] high_lanes_of_group_12;
-    wire value_87;
     wire [15:0] high_lanes_of_group_13;
-    wire value_88;
     wire [15:0] high_lanes_of_group_14;
-    wire value_89;
     wire [15:0] high_lanes_of_group_15;
     wire [255:0] high_lanes;
-    wire [255:0] value_90;
+    wire [255:0] value_2;
     wire [15:0] missing_high;
     reg [15:0] missing_high_11;
     wire [15:0] missing_any;
@@ -460,37 +372,16 @@ module sack_rx (
     reg turned_13;
     reg turned_14;
     reg full_12;
-    wire [255:0] value_91;
-    wire value_92;
-    wire value_93;
-    wire value_94;
-    wire value_95;
-    wire value_96;
-    wire value_97;
-    wire value_98;
-    wire value_99;
-    wire value_100;
-    wire value_101;
-    wire value_102;
-    wire value_103;
-    wire value_104;
-    wire value_105;
-    wire value_106;
-    wire value_107;
+    wire [255:0] value_3;
     wire [15:0] hole_lanes;
     reg [15:0] hole_lanes_13;
     wire at_home;
-    wire value_108;
     wire [15:0] received_lanes;
     reg [15:0] received_lanes_13;
-    wire value_109;
     reg [15:0] eligible_lanes_13;
     wire [1:0] full_lane_of_1;
-    wire value_110;
     wire [3:0] full_lane_of_2;
-    wire value_111;
     wire [7:0] full_lane_of_3;
-    wire value_112;
     wire [15:0] full_lane;
     reg [15:0] full_lane_13;
     wire [15:0] missing_lanes;
@@ -503,42 +394,24 @@ module sack_rx (
     wire [23:0] new_base;
     wire [15:0] base_lane_up;
     wire [15:0] base_group_up;
-    wire value_113;
     reg [15:0] base_lane_15;
-    wire value_114;
     reg [15:0] base_rest_15;
     reg [15:0] base_group_15;
-    wire value_115;
     wire [15:0] base_phases_of_group_0;
-    wire value_116;
     wire [15:0] base_phases_of_group_1;
-    wire value_117;
     wire [15:0] base_phases_of_group_2;
-    wire value_118;
     wire [15:0] base_phases_of_group_3;
-    wire value_119;
     wire [15:0] base_phases_of_group_4;
-    wire value_120;
     wire [15:0] base_phases_of_group_5;
-    wire value_121;
     wire [15:0] base_phases_of_group_6;
-    wire value_122;
     wire [15:0] base_phases_of_group_7;
-    wire value_123;
     wire [15:0] base_phases_of_group_8;
-    wire value_124;
     wire [15:0] base_phases_of_group_9;
-    wire value_125;
     wire [15:0] base_phases_of_group_10;
-    wire value_126;
     wire [15:0] base_phases_of_group_11;
-    wire value_127;
     wire [15:0] base_phases_of_group_12;
-    wire value_128;
     wire [15:0] base_phases_of_group_13;
-    wire value_129;
     wire [15:0] base_phases_of_group_14;
-    wire value_130;
     wire [15:0] base_phases_of_group_15;
     wire [255:0] base_phases;
     wire [316:0] output_queue_entry;
@@ -588,8 +461,7 @@ module sack_rx (
     assign arriving_init = ((s_axis_rx_op == 1'h1) | sweeping);
     assign arriving_path = sweeping ? sweep_path
         : s_axis_rx_path;
-    assign value_1 = (~sweeping);
-    assign arriving_psn = (s_axis_rx_psn & {24{value_1}});
+    assign arriving_psn = (s_axis_rx_psn & {24{(~sweeping)}});
     assign base_memory_write_enable = (active_15 & moves);
     assign window_base = init_3 ? psn_3
         : meets_commit_3 ? base_written_3
@@ -599,48 +471,36 @@ module sack_rx (
     assign unused_distance = (|unused_distance_bits);
     assign psn_lane_of_1[0] = (1'h1 & (~psn_5[0]));
     assign psn_lane_of_1[1] = (1'h1 & psn_5[0]);
-    assign value_2 = psn_5[1];
-    assign psn_lane_of_2[1:0] = (psn_lane_of_1 & (~{2{value_2}}));
-    assign psn_lane_of_2[3:2] = (psn_lane_of_1 & {2{value_2}});
-    assign value_3 = psn_5[2];
-    assign psn_lane_of_3[3:0] = (psn_lane_of_2 & (~{4{value_3}}));
-    assign psn_lane_of_3[7:4] = (psn_lane_of_2 & {4{value_3}});
-    assign value_4 = psn_5[3];
-    assign psn_lane[7:0] = (psn_lane_of_3 & (~{8{value_4}}));
-    assign psn_lane[15:8] = (psn_lane_of_3 & {8{value_4}});
+    assign psn_lane_of_2[1:0] = (psn_lane_of_1 & (~{2{psn_5[1]}}));
+    assign psn_lane_of_2[3:2] = (psn_lane_of_1 & {2{psn_5[1]}});
+    assign psn_lane_of_3[3:0] = (psn_lane_of_2 & (~{4{psn_5[2]}}));
+    assign psn_lane_of_3[7:4] = (psn_lane_of_2 & {4{psn_5[2]}});
+    assign psn_lane[7:0] = (psn_lane_of_3 & (~{8{psn_5[3]}}));
+    assign psn_lane[15:8] = (psn_lane_of_3 & {8{psn_5[3]}});
     assign psn_lane_up_of_1[0] = (1'h1 & (~psn_5[0]));
     assign psn_lane_up_of_1[1] = (1'h1 | (~psn_5[0]));
-    assign value_5 = psn_5[1];
-    assign psn_lane_up_of_2[1:0] = (psn_lane_up_of_1 & (~{2{value_5}}));
-    assign psn_lane_up_of_2[3:2] = (psn_lane_up_of_1 | (~{2{value_5}}));
-    assign value_6 = psn_5[2];
-    assign psn_lane_up_of_3[3:0] = (psn_lane_up_of_2 & (~{4{value_6}}));
-    assign psn_lane_up_of_3[7:4] = (psn_lane_up_of_2 | (~{4{value_6}}));
-    assign value_7 = psn_5[3];
-    assign psn_lane_up[7:0] = (psn_lane_up_of_3 & (~{8{value_7}}));
-    assign psn_lane_up[15:8] = (psn_lane_up_of_3 | (~{8{value_7}}));
+    assign psn_lane_up_of_2[1:0] = (psn_lane_up_of_1 & (~{2{psn_5[1]}}));
+    assign psn_lane_up_of_2[3:2] = (psn_lane_up_of_1 | (~{2{psn_5[1]}}));
+    assign psn_lane_up_of_3[3:0] = (psn_lane_up_of_2 & (~{4{psn_5[2]}}));
+    assign psn_lane_up_of_3[7:4] = (psn_lane_up_of_2 | (~{4{psn_5[2]}}));
+    assign psn_lane_up[7:0] = (psn_lane_up_of_3 & (~{8{psn_5[3]}}));
+    assign psn_lane_up[15:8] = (psn_lane_up_of_3 | (~{8{psn_5[3]}}));
     assign psn_group_of_1[0] = (1'h1 & (~psn_5[4]));
     assign psn_group_of_1[1] = (1'h1 & psn_5[4]);
-    assign value_8 = psn_5[5];
-    assign psn_group_of_2[1:0] = (psn_group_of_1 & (~{2{value_8}}));
-    assign psn_group_of_2[3:2] = (psn_group_of_1 & {2{value_8}});
-    assign value_9 = psn_5[6];
-    assign psn_group_of_3[3:0] = (psn_group_of_2 & (~{4{value_9}}));
-    assign psn_group_of_3[7:4] = (psn_group_of_2 & {4{value_9}});
-    assign value_10 = psn_5[7];
-    assign psn_group[7:0] = (psn_group_of_3 & (~{8{value_10}}));
-    assign psn_group[15:8] = (psn_group_of_3 & {8{value_10}});
+    assign psn_group_of_2[1:0] = (psn_group_of_1 & (~{2{psn_5[5]}}));
+    assign psn_group_of_2[3:2] = (psn_group_of_1 & {2{psn_5[5]}});
+    assign psn_group_of_3[3:0] = (psn_group_of_2 & (~{4{psn_5[6]}}));
+    assign psn_group_of_3[7:4] = (psn_group_of_2 & {4{psn_5[6]}});
+    assign psn_group[7:0] = (psn_group_of_3 & (~{8{psn_5[7]}}));
+    assign psn_group[15:8] = (psn_group_of_3 & {8{psn_5[7]}});
     assign psn_group_up_of_1[0] = (1'h1 & (~psn_5[4]));
     assign psn_group_up_of_1[1] = (1'h1 | (~psn_5[4]));
-    assign value_11 = psn_5[5];
-    assign psn_group_up_of_2[1:0] = (psn_group_up_of_1 & (~{2{value_11}}));
-    assign psn_group_up_of_2[3:2] = (psn_group_up_of_1 | (~{2{value_11}}));
-    assign value_12 = psn_5[6];
-    assign psn_group_up_of_3[3:0] = (psn_group_up_of_2 & (~{4{value_12}}));
-    assign psn_group_up_of_3[7:4] = (psn_group_up_of_2 | (~{4{value_12}}));
-    assign value_13 = psn_5[7];
-    assign psn_group_up[7:0] = (psn_group_up_of_3 & (~{8{value_13}}));
-    assign psn_group_up[15:8] = (psn_group_up_of_3 | (~{8{value_13}}));
+    assign psn_group_up_of_2[1:0] = (psn_group_up_of_1 & (~{2{psn_5[5]}}));
+    assign psn_group_up_of_2[3:2] = (psn_group_up_of_1 | (~{2{psn_5[5]}}));
+    assign psn_group_up_of_3[3:0] = (psn_group_up_of_2 & (~{4{psn_5[6]}}));
+    assign psn_group_up_of_3[7:4] = (psn_group_up_of_2 | (~{4{psn_5[6]}}));
+    assign psn_group_up[7:0] = (psn_group_up_of_3 & (~{8{psn_5[7]}}));
+    assign psn_group_up[15:8] = (psn_group_up_of_3 | (~{8{psn_5[7]}}));
     assign phase = psn_6[8];
     assign lane_start = (psn_lane_up_6 ^ {16{phase}});
     assign group_start = (psn_group_above_6 ^ {16{phase}});
@@ -648,54 +508,38 @@ module sack_rx (
         : (psn_lane_6 & {16{phase}});
     assign clear_lane = init_6 ? (~lane_start)
         : (psn_lane_6 & (~{16{phase}}));
-    assign value_14 = set_group_7[0];
     assign set_of_group_0 = changed_group_7[0] ? set_lane_7
-        : {16{value_14}};
-    assign value_15 = set_group_7[1];
+        : {16{set_group_7[0]}};
     assign set_of_group_1 = changed_group_7[1] ? set_lane_7
-        : {16{value_15}};
-    assign value_16 = set_group_7[2];
+        : {16{set_group_7[1]}};
     assign set_of_group_2 = changed_group_7[2] ? set_lane_7
-        : {16{value_16}};
-    assign value_17 = set_group_7[3];
+        : {16{set_group_7[2]}};
     assign set_of_group_3 = changed_group_7[3] ? set_lane_7
-        : {16{value_17}};
-    assign value_18 = set_group_7[4];
+        : {16{set_group_7[3]}};
     assign set_of_group_4 = changed_group_7[4] ? set_lane_7
-        : {16{value_18}};
-    assign value_19 = set_group_7[5];
+        : {16{set_group_7[4]}};
     assign set_of_group_5 = changed_group_7[5] ? set_lane_7
-        : {16{value_19}};
-    assign value_20 = set_group_7[6];
+        : {16{set_group_7[5]}};
     assign set_of_group_6 = changed_group_7[6] ? set_lane_7
-        : {16{value_20}};
-    assign value_21 = set_group_7[7];
+        : {16{set_group_7[6]}};
     assign set_of_group_7 = changed_group_7[7] ? set_lane_7
-        : {16{value_21}};
-    assign value_22 = set_group_7[8];
+        : {16{set_group_7[7]}};
     assign set_of_group_8 = changed_group_7[8] ? set_lane_7
-        : {16{value_22}};
-    assign value_23 = set_group_7[9];
+        : {16{set_group_7[8]}};
     assign set_of_group_9 = changed_group_7[9] ? set_lane_7
-        : {16{value_23}};
-    assign value_24 = set_group_7[10];
+        : {16{set_group_7[9]}};
     assign set_of_group_10 = changed_group_7[10] ? set_lane_7
-        : {16{value_24}};
-    assign value_25 = set_group_7[11];
+        : {16{set_group_7[10]}};
     assign set_of_group_11 = changed_group_7[11] ? set_lane_7
-        : {16{value_25}};
-    assign value_26 = set_group_7[12];
+        : {16{set_group_7[11]}};
     assign set_of_group_12 = changed_group_7[12] ? set_lane_7
-        : {16{value_26}};
-    assign value_27 = set_group_7[13];
+        : {16{set_group_7[12]}};
     assign set_of_group_13 = changed_group_7[13] ? set_lane_7
-        : {16{value_27}};
-    assign value_28 = set_group_7[14];
+        : {16{set_group_7[13]}};
     assign set_of_group_14 = changed_group_7[14] ? set_lane_7
-        : {16{value_28}};
-    assign value_29 = set_group_7[15];
+        : {16{set_group_7[14]}};
     assign set_of_group_15 = changed_group_7[15] ? set_lane_7
-        : {16{value_29}};
+        : {16{set_group_7[15]}};
     assign set[15:0] = set_of_group_0;
     assign set[31:16] = set_of_group_1;
     assign set[47:32] = set_of_group_2;
@@ -712,54 +556,38 @@ module sack_rx (
     assign set[223:208] = set_of_group_13;
     assign set[239:224] = set_of_group_14;
     assign set[255:240] = set_of_group_15;
-    assign value_30 = clear_group_7[0];
     assign clear_of_group_0 = changed_group_7[0] ? clear_lane_7
-        : {16{value_30}};
-    assign value_31 = clear_group_7[1];
+        : {16{clear_group_7[0]}};
     assign clear_of_group_1 = changed_group_7[1] ? clear_lane_7
-        : {16{value_31}};
-    assign value_32 = clear_group_7[2];
+        : {16{clear_group_7[1]}};
     assign clear_of_group_2 = changed_group_7[2] ? clear_lane_7
-        : {16{value_32}};
-    assign value_33 = clear_group_7[3];
+        : {16{clear_group_7[2]}};
     assign clear_of_group_3 = changed_group_7[3] ? clear_lane_7
-        : {16{value_33}};
-    assign value_34 = clear_group_7[4];
+        : {16{clear_group_7[3]}};
     assign clear_of_group_4 = changed_group_7[4] ? clear_lane_7
-        : {16{value_34}};
-    assign value_35 = clear_group_7[5];
+        : {16{clear_group_7[4]}};
     assign clear_of_group_5 = changed_group_7[5] ? clear_lane_7
-        : {16{value_35}};
-    assign value_36 = clear_group_7[6];
+        : {16{clear_group_7[5]}};
     assign clear_of_group_6 = changed_group_7[6] ? clear_lane_7
-        : {16{value_36}};
-    assign value_37 = clear_group_7[7];
+        : {16{clear_group_7[6]}};
     assign clear_of_group_7 = changed_group_7[7] ? clear_lane_7
-        : {16{value_37}};
-    assign value_38 = clear_group_7[8];
+        : {16{clear_group_7[7]}};
     assign clear_of_group_8 = changed_group_7[8] ? clear_lane_7
-        : {16{value_38}};
-    assign value_39 = clear_group_7[9];
+        : {16{clear_group_7[8]}};
     assign clear_of_group_9 = changed_group_7[9] ? clear_lane_7
-        : {16{value_39}};
-    assign value_40 = clear_group_7[10];
+        : {16{clear_group_7[9]}};
     assign clear_of_group_10 = changed_group_7[10] ? clear_lane_7
-        : {16{value_40}};
-    assign value_41 = clear_group_7[11];
+        : {16{clear_group_7[10]}};
     assign clear_of_group_11 = changed_group_7[11] ? clear_lane_7
-        : {16{value_41}};
-    assign value_42 = clear_group_7[12];
+        : {16{clear_group_7[11]}};
     assign clear_of_group_12 = changed_group_7[12] ? clear_lane_7
-        : {16{value_42}};
-    assign value_43 = clear_group_7[13];
+        : {16{clear_group_7[12]}};
     assign clear_of_group_13 = changed_group_7[13] ? clear_lane_7
-        : {16{value_43}};
-    assign value_44 = clear_group_7[14];
+        : {16{clear_group_7[13]}};
     assign clear_of_group_14 = changed_group_7[14] ? clear_lane_7
-        : {16{value_44}};
-    assign value_45 = clear_group_7[15];
+        : {16{clear_group_7[14]}};
     assign clear_of_group_15 = changed_group_7[15] ? clear_lane_7
-        : {16{value_45}};
+        : {16{clear_group_7[15]}};
     assign clear[15:0] = clear_of_group_0;
     assign clear[31:16] = clear_of_group_1;
     assign clear[47:32] = clear_of_group_2;
@@ -776,7 +604,7 @@ module sack_rx (
     assign clear[223:208] = clear_of_group_13;
     assign clear[239:224] = clear_of_group_14;
     assign clear[255:240] = clear_of_group_15;
-    assign value_46 = (~init_7);
+    assign value_1 = (~init_7);
     assign word_memory_write_enable = (active_9 & moves);
     assign word_ahead = follows_2_7 ? word_9
         : word_10;
@@ -800,88 +628,61 @@ module sack_rx (
     assign changed_word[264:256] = changed_next;
     assign home_lane_up_of_1[0] = (1'h1 & (~window_8[0]));
     assign home_lane_up_of_1[1] = (1'h1 | (~window_8[0]));
-    assign value_47 = window_8[1];
-    assign home_lane_up_of_2[1:0] = (home_lane_up_of_1 & (~{2{value_47}}));
-    assign home_lane_up_of_2[3:2] = (home_lane_up_of_1 | (~{2{value_47}}));
-    assign value_48 = window_8[2];
-    assign home_lane_up_of_3[3:0] = (home_lane_up_of_2 & (~{4{value_48}}));
-    assign home_lane_up_of_3[7:4] = (home_lane_up_of_2 | (~{4{value_48}}));
-    assign value_49 = window_8[3];
-    assign home_lane_up[7:0] = (home_lane_up_of_3 & (~{8{value_49}}));
-    assign home_lane_up[15:8] = (home_lane_up_of_3 | (~{8{value_49}}));
+    assign home_lane_up_of_2[1:0] = (home_lane_up_of_1 & (~{2{window_8[1]}}));
+    assign home_lane_up_of_2[3:2] = (home_lane_up_of_1 | (~{2{window_8[1]}}));
+    assign home_lane_up_of_3[3:0] = (home_lane_up_of_2 & (~{4{window_8[2]}}));
+    assign home_lane_up_of_3[7:4] = (home_lane_up_of_2 | (~{4{window_8[2]}}));
+    assign home_lane_up[7:0] = (home_lane_up_of_3 & (~{8{window_8[3]}}));
+    assign home_lane_up[15:8] = (home_lane_up_of_3 | (~{8{window_8[3]}}));
     assign home_group_of_1[0] = (1'h1 & (~window_8[4]));
     assign home_group_of_1[1] = (1'h1 & window_8[4]);
-    assign value_50 = window_8[5];
-    assign home_group_of_2[1:0] = (home_group_of_1 & (~{2{value_50}}));
-    assign home_group_of_2[3:2] = (home_group_of_1 & {2{value_50}});
-    assign value_51 = window_8[6];
-    assign home_group_of_3[3:0] = (home_group_of_2 & (~{4{value_51}}));
-    assign home_group_of_3[7:4] = (home_group_of_2 & {4{value_51}});
-    assign value_52 = window_8[7];
-    assign home_group[7:0] = (home_group_of_3 & (~{8{value_52}}));
-    assign home_group[15:8] = (home_group_of_3 & {8{value_52}});
+    assign home_group_of_2[1:0] = (home_group_of_1 & (~{2{window_8[5]}}));
+    assign home_group_of_2[3:2] = (home_group_of_1 & {2{window_8[5]}});
+    assign home_group_of_3[3:0] = (home_group_of_2 & (~{4{window_8[6]}}));
+    assign home_group_of_3[7:4] = (home_group_of_2 & {4{window_8[6]}});
+    assign home_group[7:0] = (home_group_of_3 & (~{8{window_8[7]}}));
+    assign home_group[15:8] = (home_group_of_3 & {8{window_8[7]}});
     assign home_group_up_of_1[0] = (1'h1 & (~window_8[4]));
     assign home_group_up_of_1[1] = (1'h1 | (~window_8[4]));
-    assign value_53 = window_8[5];
-    assign home_group_up_of_2[1:0] = (home_group_up_of_1 & (~{2{value_53}}));
-    assign home_group_up_of_2[3:2] = (home_group_up_of_1 | (~{2{value_53}}));
-    assign value_54 = window_8[6];
-    assign home_group_up_of_3[3:0] = (home_group_up_of_2 & (~{4{value_54}}));
-    assign home_group_up_of_3[7:4] = (home_group_up_of_2 | (~{4{value_54}}));
-    assign value_55 = window_8[7];
-    assign home_group_up[7:0] = (home_group_up_of_3 & (~{8{value_55}}));
-    assign home_group_up[15:8] = (home_group_up_of_3 | (~{8{value_55}}));
+    assign home_group_up_of_2[1:0] = (home_group_up_of_1 & (~{2{window_8[5]}}));
+    assign home_group_up_of_2[3:2] = (home_group_up_of_1 | (~{2{window_8[5]}}));
+    assign home_group_up_of_3[3:0] = (home_group_up_of_2 & (~{4{window_8[6]}}));
+    assign home_group_up_of_3[7:4] = (home_group_up_of_2 | (~{4{window_8[6]}}));
+    assign home_group_up[7:0] = (home_group_up_of_3 & (~{8{window_8[7]}}));
+    assign home_group_up[15:8] = (home_group_up_of_3 | (~{8{window_8[7]}}));
     assign home_group_above = (home_group_up & (~home_group));
-    assign value_56 = window_8[8];
-    assign value_57 = window_8[8];
-    assign value_58 = received_group_9[0];
     assign received_of_group_0 = home_group_9[0] ? received_lane_9
-        : {16{value_58}};
-    assign value_59 = received_group_9[1];
+        : {16{received_group_9[0]}};
     assign received_of_group_1 = home_group_9[1] ? received_lane_9
-        : {16{value_59}};
-    assign value_60 = received_group_9[2];
+        : {16{received_group_9[1]}};
     assign received_of_group_2 = home_group_9[2] ? received_lane_9
-        : {16{value_60}};
-    assign value_61 = received_group_9[3];
+        : {16{received_group_9[2]}};
     assign received_of_group_3 = home_group_9[3] ? received_lane_9
-        : {16{value_61}};
-    assign value_62 = received_group_9[4];
+        : {16{received_group_9[3]}};
     assign received_of_group_4 = home_group_9[4] ? received_lane_9
-        : {16{value_62}};
-    assign value_63 = received_group_9[5];
+        : {16{received_group_9[4]}};
     assign received_of_group_5 = home_group_9[5] ? received_lane_9
-        : {16{value_63}};
-    assign value_64 = received_group_9[6];
+        : {16{received_group_9[5]}};
     assign received_of_group_6 = home_group_9[6] ? received_lane_9
-        : {16{value_64}};
-    assign value_65 = received_group_9[7];
+        : {16{received_group_9[6]}};
     assign received_of_group_7 = home_group_9[7] ? received_lane_9
-        : {16{value_65}};
-    assign value_66 = received_group_9[8];
+        : {16{received_group_9[7]}};
     assign received_of_group_8 = home_group_9[8] ? received_lane_9
-        : {16{value_66}};
-    assign value_67 = received_group_9[9];
+        : {16{received_group_9[8]}};
     assign received_of_group_9 = home_group_9[9] ? received_lane_9
-        : {16{value_67}};
-    assign value_68 = received_group_9[10];
+        : {16{received_group_9[9]}};
     assign received_of_group_10 = home_group_9[10] ? received_lane_9
-        : {16{value_68}};
-    assign value_69 = received_group_9[11];
+        : {16{received_group_9[10]}};
     assign received_of_group_11 = home_group_9[11] ? received_lane_9
-        : {16{value_69}};
-    assign value_70 = received_group_9[12];
+        : {16{received_group_9[11]}};
     assign received_of_group_12 = home_group_9[12] ? received_lane_9
-        : {16{value_70}};
-    assign value_71 = received_group_9[13];
+        : {16{received_group_9[12]}};
     assign received_of_group_13 = home_group_9[13] ? received_lane_9
-        : {16{value_71}};
-    assign value_72 = received_group_9[14];
+        : {16{received_group_9[13]}};
     assign received_of_group_14 = home_group_9[14] ? received_lane_9
-        : {16{value_72}};
-    assign value_73 = received_group_9[15];
+        : {16{received_group_9[14]}};
     assign received_of_group_15 = home_group_9[15] ? received_lane_9
-        : {16{value_73}};
+        : {16{received_group_9[15]}};
     assign received[15:0] = received_of_group_0;
     assign received[31:16] = received_of_group_1;
     assign received[47:32] = received_of_group_2;
@@ -920,54 +721,38 @@ module sack_rx (
     assign duplicate = (before_11 | (in_window_11 & (~(changed_11 | init_11))));
     assign verdict[0] = duplicate;
     assign verdict[1] = out_of_window;
-    assign value_74 = home_group_above_10[0];
     assign high_lanes_of_group_0 = home_group_10[0] ? home_lane_up_10
-        : {16{value_74}};
-    assign value_75 = home_group_above_10[1];
+        : {16{home_group_above_10[0]}};
     assign high_lanes_of_group_1 = home_group_10[1] ? home_lane_up_10
-        : {16{value_75}};
-    assign value_76 = home_group_above_10[2];
+        : {16{home_group_above_10[1]}};
     assign high_lanes_of_group_2 = home_group_10[2] ? home_lane_up_10
-        : {16{value_76}};
-    assign value_77 = home_group_above_10[3];
+        : {16{home_group_above_10[2]}};
     assign high_lanes_of_group_3 = home_group_10[3] ? home_lane_up_10
-        : {16{value_77}};
-    assign value_78 = home_group_above_10[4];
+        : {16{home_group_above_10[3]}};
     assign high_lanes_of_group_4 = home_group_10[4] ? home_lane_up_10
-        : {16{value_78}};
-    assign value_79 = home_group_above_10[5];
+        : {16{home_group_above_10[4]}};
     assign high_lanes_of_group_5 = home_group_10[5] ? home_lane_up_10
-        : {16{value_79}};
-    assign value_80 = home_group_above_10[6];
+        : {16{home_group_above_10[5]}};
     assign high_lanes_of_group_6 = home_group_10[6] ? home_lane_up_10
-        : {16{value_80}};
-    assign value_81 = home_group_above_10[7];
+        : {16{home_group_above_10[6]}};
     assign high_lanes_of_group_7 = home_group_10[7] ? home_lane_up_10
-        : {16{value_81}};
-    assign value_82 = home_group_above_10[8];
+        : {16{home_group_above_10[7]}};
     assign high_lanes_of_group_8 = home_group_10[8] ? home_lane_up_10
-        : {16{value_82}};
-    assign value_83 = home_group_above_10[9];
+        : {16{home_group_above_10[8]}};
     assign high_lanes_of_group_9 = home_group_10[9] ? home_lane_up_10
-        : {16{value_83}};
-    assign value_84 = home_group_above_10[10];
+        : {16{home_group_above_10[9]}};
     assign high_lanes_of_group_10 = home_group_10[10] ? home_lane_up_10
-        : {16{value_84}};
-    assign value_85 = home_group_above_10[11];
+        : {16{home_group_above_10[10]}};
     assign high_lanes_of_group_11 = home_group_10[11] ? home_lane_up_10
-        : {16{value_85}};
-    assign value_86 = home_group_above_10[12];
+        : {16{home_group_above_10[11]}};
     assign high_lanes_of_group_12 = home_group_10[12] ? home_lane_up_10
-        : {16{value_86}};
-    assign value_87 = home_group_above_10[13];
+        : {16{home_group_above_10[12]}};
     assign high_lanes_of_group_13 = home_group_10[13] ? home_lane_up_10
-        : {16{value_87}};
-    assign value_88 = home_group_above_10[14];
+        : {16{home_group_above_10[13]}};
     assign high_lanes_of_group_14 = home_group_10[14] ? home_lane_up_10
-        : {16{value_88}};
-    assign value_89 = home_group_above_10[15];
+        : {16{home_group_above_10[14]}};
     assign high_lanes_of_group_15 = home_group_10[15] ? home_lane_up_10
-        : {16{value_89}};
+        : {16{home_group_above_10[15]}};
     assign high_lanes[15:0] = high_lanes_of_group_0;
     assign high_lanes[31:16] = high_lanes_of_group_1;
     assign high_lanes[47:32] = high_lanes_of_group_2;
@@ -984,23 +769,23 @@ module sack_rx (
     assign high_lanes[223:208] = high_lanes_of_group_13;
     assign high_lanes[239:224] = high_lanes_of_group_14;
     assign high_lanes[255:240] = high_lanes_of_group_15;
-    assign value_90 = (missing_10 & high_lanes);
-    assign missing_high[0] = (|value_90[15:0]);
-    assign missing_high[1] = (|value_90[31:16]);
-    assign missing_high[2] = (|value_90[47:32]);
-    assign missing_high[3] = (|value_90[63:48]);
-    assign missing_high[4] = (|value_90[79:64]);
-    assign missing_high[5] = (|value_90[95:80]);
-    assign missing_high[6] = (|value_90[111:96]);
-    assign missing_high[7] = (|value_90[127:112]);
-    assign missing_high[8] = (|value_90[143:128]);
-    assign missing_high[9] = (|value_90[159:144]);
-    assign missing_high[10] = (|value_90[175:160]);
-    assign missing_high[11] = (|value_90[191:176]);
-    assign missing_high[12] = (|value_90[207:192]);
-    assign missing_high[13] = (|value_90[223:208]);
-    assign missing_high[14] = (|value_90[239:224]);
-    assign missing_high[15] = (|value_90[255:240]);
+    assign value_2 = (missing_10 & high_lanes);
+    assign missing_high[0] = (|value_2[15:0]);
+    assign missing_high[1] = (|value_2[31:16]);
+    assign missing_high[2] = (|value_2[47:32]);
+    assign missing_high[3] = (|value_2[63:48]);
+    assign missing_high[4] = (|value_2[79:64]);
+    assign missing_high[5] = (|value_2[95:80]);
+    assign missing_high[6] = (|value_2[111:96]);
+    assign missing_high[7] = (|value_2[127:112]);
+    assign missing_high[8] = (|value_2[143:128]);
+    assign missing_high[9] = (|value_2[159:144]);
+    assign missing_high[10] = (|value_2[175:160]);
+    assign missing_high[11] = (|value_2[191:176]);
+    assign missing_high[12] = (|value_2[207:192]);
+    assign missing_high[13] = (|value_2[223:208]);
+    assign missing_high[14] = (|value_2[239:224]);
+    assign missing_high[15] = (|value_2[255:240]);
     assign missing_any[0] = (|missing_10[15:0]);
     assign missing_any[1] = (|missing_10[31:16]);
     assign missing_any[2] = (|missing_10[47:32]);
@@ -1053,40 +838,19 @@ module sack_rx (
     assign first_low[15] = (missing_any_11[15] & (~(|missing_any_11[14:0])));
     assign hole_group = turned ? (first_low | (home_group_11 & {16{full}}))
         : first_high;
-    assign value_91 = word_12[255:0];
-    assign value_92 = hole_group_12[0];
-    assign value_93 = hole_group_12[1];
-    assign value_94 = hole_group_12[2];
-    assign value_95 = hole_group_12[3];
-    assign value_96 = hole_group_12[4];
-    assign value_97 = hole_group_12[5];
-    assign value_98 = hole_group_12[6];
-    assign value_99 = hole_group_12[7];
-    assign value_100 = hole_group_12[8];
-    assign value_101 = hole_group_12[9];
-    assign value_102 = hole_group_12[10];
-    assign value_103 = hole_group_12[11];
-    assign value_104 = hole_group_12[12];
-    assign value_105 = hole_group_12[13];
-    assign value_106 = hole_group_12[14];
-    assign value_107 = hole_group_12[15];
-    assign hole_lanes = (((((value_91[15:0] & {16{value_92}}) | (value_91[31:16] & {16{value_93}})) | ((value_91[47:32] & {16{value_94}}) | (value_91[63:48] & {16{value_95}}))) | (((value_91[79:64] & {16{value_96}}) | (value_91[95:80] & {16{value_97}})) | ((value_91[111:96] & {16{value_98}}) | (value_91[127:112] & {16{value_99}})))) | ((((value_91[143:128] & {16{value_100}}) | (value_91[159:144] & {16{value_101}})) | ((value_91[175:160] & {16{value_102}}) | (value_91[191:176] & {16{value_103}}))) | (((value_91[207:192] & {16{value_104}}) | (value_91[223:208] & {16{value_105}})) | ((value_91[239:224] & {16{value_106}}) | (value_91[255:240] & {16{value_107}})))));
+    assign value_3 = word_12[255:0];
+    assign hole_lanes = (((((value_3[15:0] & {16{hole_group_12[0]}}) | (value_3[31:16] & {16{hole_group_12[1]}})) | ((value_3[47:32] & {16{hole_group_12[2]}}) | (value_3[63:48] & {16{hole_group_12[3]}}))) | (((value_3[79:64] & {16{hole_group_12[4]}}) | (value_3[95:80] & {16{hole_group_12[5]}})) | ((value_3[111:96] & {16{hole_group_12[6]}}) | (value_3[127:112] & {16{hole_group_12[7]}})))) | ((((value_3[143:128] & {16{hole_group_12[8]}}) | (value_3[159:144] & {16{hole_group_12[9]}})) | ((value_3[175:160] & {16{hole_group_12[10]}}) | (value_3[191:176] & {16{hole_group_12[11]}}))) | (((value_3[207:192] & {16{hole_group_12[12]}}) | (value_3[223:208] & {16{hole_group_12[13]}})) | ((value_3[239:224] & {16{hole_group_12[14]}}) | (value_3[255:240] & {16{hole_group_12[15]}})))));
     assign at_home = (|(hole_group_12 & home_group_12));
-    assign value_108 = (home_turns_12[0] ^ turned_12);
     assign received_lanes = at_home ? received_lane_12
-        : {16{value_108}};
-    assign value_109 = ((~at_home) | turned_12);
+        : {16{(home_turns_12[0] ^ turned_12)}};
     assign full_lane_of_1[0] = (1'h1 & (~home_lane_12[0]));
     assign full_lane_of_1[1] = (1'h1 & home_lane_12[0]);
-    assign value_110 = home_lane_12[1];
-    assign full_lane_of_2[1:0] = (full_lane_of_1 & (~{2{value_110}}));
-    assign full_lane_of_2[3:2] = (full_lane_of_1 & {2{value_110}});
-    assign value_111 = home_lane_12[2];
-    assign full_lane_of_3[3:0] = (full_lane_of_2 & (~{4{value_111}}));
-    assign full_lane_of_3[7:4] = (full_lane_of_2 & {4{value_111}});
-    assign value_112 = home_lane_12[3];
-    assign full_lane[7:0] = (full_lane_of_3 & (~{8{value_112}}));
-    assign full_lane[15:8] = (full_lane_of_3 & {8{value_112}});
+    assign full_lane_of_2[1:0] = (full_lane_of_1 & (~{2{home_lane_12[1]}}));
+    assign full_lane_of_2[3:2] = (full_lane_of_1 & {2{home_lane_12[1]}});
+    assign full_lane_of_3[3:0] = (full_lane_of_2 & (~{4{home_lane_12[2]}}));
+    assign full_lane_of_3[7:4] = (full_lane_of_2 & {4{home_lane_12[2]}});
+    assign full_lane[7:0] = (full_lane_of_3 & (~{8{home_lane_12[3]}}));
+    assign full_lane[15:8] = (full_lane_of_3 & {8{home_lane_12[3]}});
     assign missing_lanes = ((hole_lanes_13 ^ received_lanes_13) & eligible_lanes_13);
     assign hole_lane[0] = missing_lanes[0];
     assign hole_lane[1] = (missing_lanes[1] & (~missing_lanes[0]));
@@ -1149,56 +913,38 @@ module sack_rx (
     assign base_group_up[13] = (|hole_group_14[13:0]);
     assign base_group_up[14] = (|hole_group_14[14:0]);
     assign base_group_up[15] = (|hole_group_14);
-    assign value_113 = turns[0];
-    assign value_114 = turns[0];
-    assign value_115 = base_rest_15[0];
     assign base_phases_of_group_0 = base_group_15[0] ? base_lane_15
-        : {16{value_115}};
-    assign value_116 = base_rest_15[1];
+        : {16{base_rest_15[0]}};
     assign base_phases_of_group_1 = base_group_15[1] ? base_lane_15
-        : {16{value_116}};
-    assign value_117 = base_rest_15[2];
+        : {16{base_rest_15[1]}};
     assign base_phases_of_group_2 = base_group_15[2] ? base_lane_15
-        : {16{value_117}};
-    assign value_118 = base_rest_15[3];
+        : {16{base_rest_15[2]}};
     assign base_phases_of_group_3 = base_group_15[3] ? base_lane_15
-        : {16{value_118}};
-    assign value_119 = base_rest_15[4];
+        : {16{base_rest_15[3]}};
     assign base_phases_of_group_4 = base_group_15[4] ? base_lane_15
-        : {16{value_119}};
-    assign value_120 = base_rest_15[5];
+        : {16{base_rest_15[4]}};
     assign base_phases_of_group_5 = base_group_15[5] ? base_lane_15
-        : {16{value_120}};
-    assign value_121 = base_rest_15[6];
+        : {16{base_rest_15[5]}};
     assign base_phases_of_group_6 = base_group_15[6] ? base_lane_15
-        : {16{value_121}};
-    assign value_122 = base_rest_15[7];
+        : {16{base_rest_15[6]}};
     assign base_phases_of_group_7 = base_group_15[7] ? base_lane_15
-        : {16{value_122}};
-    assign value_123 = base_rest_15[8];
+        : {16{base_rest_15[7]}};
     assign base_phases_of_group_8 = base_group_15[8] ? base_lane_15
-        : {16{value_123}};
-    assign value_124 = base_rest_15[9];
+        : {16{base_rest_15[8]}};
     assign base_phases_of_group_9 = base_group_15[9] ? base_lane_15
-        : {16{value_124}};
-    assign value_125 = base_rest_15[10];
+        : {16{base_rest_15[9]}};
     assign base_phases_of_group_10 = base_group_15[10] ? base_lane_15
-        : {16{value_125}};
-    assign value_126 = base_rest_15[11];
+        : {16{base_rest_15[10]}};
     assign base_phases_of_group_11 = base_group_15[11] ? base_lane_15
-        : {16{value_126}};
-    assign value_127 = base_rest_15[12];
+        : {16{base_rest_15[11]}};
     assign base_phases_of_group_12 = base_group_15[12] ? base_lane_15
-        : {16{value_127}};
-    assign value_128 = base_rest_15[13];
+        : {16{base_rest_15[12]}};
     assign base_phases_of_group_13 = base_group_15[13] ? base_lane_15
-        : {16{value_128}};
-    assign value_129 = base_rest_15[14];
+        : {16{base_rest_15[13]}};
     assign base_phases_of_group_14 = base_group_15[14] ? base_lane_15
-        : {16{value_129}};
-    assign value_130 = base_rest_15[15];
+        : {16{base_rest_15[14]}};
     assign base_phases_of_group_15 = base_group_15[15] ? base_lane_15
-        : {16{value_130}};
+        : {16{base_rest_15[15]}};
     assign base_phases[15:0] = base_phases_of_group_0;
     assign base_phases[31:16] = base_phases_of_group_1;
     assign base_phases[47:32] = base_phases_of_group_2;
@@ -1395,7 +1141,7 @@ module sack_rx (
             clear_group_7 <= ((~group_start) & {16{init_6}});
             set_8 <= set;
             clear_8 <= clear;
-            moved_next_8 <= (psn_7[8:0] + {8'h0, value_46});
+            moved_next_8 <= (psn_7[8:0] + {8'h0, value_1});
             word_10 <= word_9;
             follows_1_2 <= ((path_1 == path_2) & active_2);
             follows_1_3 <= follows_1_2;
@@ -1434,11 +1180,11 @@ module sack_rx (
             home_turns_12 <= home_turns_11;
             home_turns_13 <= home_turns_12;
             home_turns_14 <= home_turns_13;
-            received_lane_9 <= (~(home_lane_up ^ {16{value_56}}));
+            received_lane_9 <= (~(home_lane_up ^ {16{window_8[8]}}));
             received_lane_10 <= received_lane_9;
             received_lane_11 <= received_lane_10;
             received_lane_12 <= received_lane_11;
-            received_group_9 <= (~(home_group_above ^ {16{value_57}}));
+            received_group_9 <= (~(home_group_above ^ {16{window_8[8]}}));
             home_lane_up_9 <= home_lane_up;
             home_lane_up_10 <= home_lane_up_9;
             home_lane_up_11 <= home_lane_up_10;
@@ -1482,12 +1228,12 @@ module sack_rx (
             full_12 <= full;
             hole_lanes_13 <= hole_lanes;
             received_lanes_13 <= received_lanes;
-            eligible_lanes_13 <= (home_lane_up_12 | {16{value_109}});
+            eligible_lanes_13 <= (home_lane_up_12 | {16{((~at_home) | turned_12)}});
             full_lane_13 <= (full_lane & {16{full_12}});
             hole_lane_14 <= (hole_lane | full_lane_13);
             base_15 <= new_base;
-            base_lane_15 <= (~(base_lane_up ^ {16{value_113}}));
-            base_rest_15 <= (~((base_group_up & (~hole_group_14)) ^ {16{value_114}}));
+            base_lane_15 <= (~(base_lane_up ^ {16{turns[0]}}));
+            base_rest_15 <= (~((base_group_up & (~hole_group_14)) ^ {16{turns[0]}}));
             base_group_15 <= hole_group_14;
         end
     end
