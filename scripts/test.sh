@@ -18,6 +18,9 @@ readonly steps=(
     "doc|the documentation builds without a warning"
     "test|all Rust tests"
     "lint|the generated Verilog is clean in four tools"
+    "cosim|model and RTL in lockstep, every unit, profiles tiny and ecp5, every functional bin hit"
+    "demo|the main job, on the default capture and at 10 % loss"
+    "fpga|a bitstream of one unit for the iCE40 HX8K"
 )
 
 step_format() {
@@ -53,6 +56,22 @@ step_test() {
 
 step_lint() {
     scripts/lint.sh
+}
+
+step_cosim() {
+    local profile
+    for profile in tiny ecp5; do
+        cargo cosim run all --profile "$profile" --cycles 2000000 --seed 1 --require-bins
+    done
+}
+
+step_demo() {
+    scripts/demo.sh --rounds 20
+    scripts/demo.sh --rounds 20 --loss 10 --profile tiny --seed 2
+}
+
+step_fpga() {
+    cargo fpga build --board ice40-hx8k --profile tiny --unit path_table --require-mhz 12
 }
 
 usage() {

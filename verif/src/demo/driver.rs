@@ -62,6 +62,7 @@ streaming!(
 pub struct Driver<U: Streaming> {
     lockstep: Lockstep<U>,
     operations: VecDeque<U::Inputs>,
+    accepted: Option<U::Inputs>,
     trace: Vec<U::Inputs>,
     trace_clocks: usize,
 }
@@ -76,6 +77,7 @@ impl<U: Streaming> Driver<U> {
         Ok(Self {
             lockstep,
             operations: VecDeque::new(),
+            accepted: None,
             trace: Vec::new(),
             trace_clocks,
         })
@@ -89,6 +91,11 @@ impl<U: Streaming> Driver<U> {
     /// No operation waits.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
+    }
+
+    /// The operation that was accepted in the last clock.
+    pub fn accepted(&self) -> Option<&U::Inputs> {
+        self.accepted.as_ref()
     }
 
     /// One clock; `free` sets inputs that run free of the streams. Gives the result that was taken.
@@ -107,8 +114,10 @@ impl<U: Streaming> Driver<U> {
         }
         let outputs = self.lockstep.outputs();
         self.lockstep.clock(&inputs, &outputs)?;
+        self.accepted = None;
         if operation.is_some() && U::ready(&outputs) && !rst {
             self.operations.pop_front();
+            self.accepted = Some(inputs);
         }
         Ok((U::valid(&outputs) && ready && !rst).then_some(outputs))
     }

@@ -143,6 +143,8 @@ pub struct System {
     sending: VecDeque<u16>,
     /// Whether each CHARGE in `rate_limiter`, in order, is for a packet's first transmission.
     charging: VecDeque<bool>,
+    /// Timestamps of the transmissions whose PSN `sack_tx` has not given yet, in order.
+    stamps: VecDeque<u32>,
     jobs: Vec<Job>,
     delivered: Vec<bool>,
     outcome: Outcome,
@@ -178,6 +180,7 @@ impl System {
             selecting: VecDeque::new(),
             sending: VecDeque::new(),
             charging: VecDeque::new(),
+            stamps: VecDeque::new(),
             delivered: vec![false; jobs.len()],
             outcome: Outcome {
                 packets: jobs.len() as u64,
@@ -317,7 +320,15 @@ impl System {
             inputs.now = now
         });
         step!(path_table, path_result, |_| ());
-        step!(sack_tx, send_result, |_| ());
+        // An operation bears the time of the clock that accepts it: of two on one path the later has the later time.
+        step!(sack_tx, send_result, |inputs: &mut sack_tx::Inputs| inputs
+            .s_axis_op_now =
+            now);
+        if let Some(accepted) = self.sack_tx.accepted()
+            && matches!(accepted.s_axis_op_op, sack_tx::op::SEND | sack_tx::op::RETRANSMIT)
+        {
+            self.stamps.push_back(now);
+        }
         step!(sack_rx, receive_result, |_| ());
         self.outcome.cycles += 1;
         self.now = (self.now + 1) & self.mask();
@@ -383,7 +394,7 @@ impl System {
         }
         self.outcome.probes += 1;
         self.tx_operation(sack_tx::op::PROBE, index);
-        self.transmit(index, None);
+        self.transmit(index, None, self.now);
     }
 
     fn tx_operation(&mut self, op: u8, index: usize) {
@@ -406,14 +417,14 @@ impl System {
         });
     }
 
-    /// A packet or a probe (`psn` is `None`) enters the channel.
-    fn transmit(&mut self, index: usize, psn: Option<u32>) {
+    /// A packet or a probe (`psn` is `None`) enters the channel; `sent` is its transmit timestamp.
+    fn transmit(&mut self, index: usize, psn: Option<u32>, sent: u32) {
         let lost = self.random.random_range(0..10_000) < self.loss_per_10000;
         let delay = DELAY_CLOCKS + index as u64 % u64::from(self.params.paths) * DELAY_STEP_CLOCKS;
         let path = &mut self.paths[index];
         path.forward.push_back(Flying {
             arrival: self.outcome.cycles + delay,
-            sent: self.now,
+            sent,
             lost,
             psn,
         });
@@ -497,6 +508,10 @@ impl System {
         let index = usize::from(result.m_axis_result_path);
         let done = result.m_axis_result_status == sack_tx::status::DONE;
         self.paths[index].outstanding = result.m_axis_result_outstanding;
+        let stamp = match result.m_axis_result_op {
+            sack_tx::op::SEND | sack_tx::op::RETRANSMIT => self.stamps.pop_front().unwrap_or_default(),
+            _ => self.now,
+        };
         match result.m_axis_result_op {
             sack_tx::op::SEND => {
                 let Some(connection) = self.sending.pop_front() else {
@@ -506,7 +521,7 @@ impl System {
                 match (done, c.waiting.pop_front()) {
                     (true, Some(job)) => {
                         self.paths[index].jobs.insert(result.m_axis_result_psn, job);
-                        self.sent(index, result.m_axis_result_psn, job, true);
+                        self.sent(index, result.m_axis_result_psn, job, stamp, true);
                     }
                     (_, job) => {
                         c.waiting.extend(job);
@@ -515,16 +530,16 @@ impl System {
                     }
                 }
             }
-            sack_tx::op::RETRANSMIT if done => self.retransmit(index, result.m_axis_result_psn),
+            sack_tx::op::RETRANSMIT if done => self.retransmit(index, result.m_axis_result_psn, stamp),
             sack_tx::op::ACKNOWLEDGE => self.acknowledged(index, result),
             sack_tx::op::TIMEOUT => self.take_pending(index, result),
             _ => {}
         }
     }
 
-    fn sent(&mut self, index: usize, psn: u32, job: usize, first: bool) {
+    fn sent(&mut self, index: usize, psn: u32, job: usize, sent: u32, first: bool) {
         self.charging.push_back(first);
-        self.transmit(index, Some(psn));
+        self.transmit(index, Some(psn), sent);
         self.path_operation(path_table::op::SEND, index);
         let Job { connection, bytes } = self.jobs[job];
         self.rate_limiter.push(rate_limiter::Inputs {
@@ -536,13 +551,13 @@ impl System {
         });
     }
 
-    fn retransmit(&mut self, index: usize, psn: u32) {
+    fn retransmit(&mut self, index: usize, psn: u32, stamp: u32) {
         let path = &self.paths[index];
         let on_its_way = path.forward.iter().any(|p| p.psn == Some(psn) && !p.lost);
         self.outcome.retransmissions += 1;
         self.outcome.spurious += u64::from(on_its_way || path.arrived.contains(&psn));
         if let Some(&job) = path.jobs.get(&psn) {
-            self.sent(index, psn, job, false);
+            self.sent(index, psn, job, stamp, false);
         }
     }
 
