@@ -16,7 +16,7 @@ use metaroce_model::{
 };
 use metaroce_rtl::{
     hdl::{Builder, Module, Signal},
-    unit::{UNITS, contract, elaborate},
+    unit::{UNITS, axis_register, contract, elaborate},
 };
 use std::rc::Rc;
 
@@ -66,7 +66,7 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
     }
     reset_tree(&b, &clock_ready, units.len());
     let now_width = params.timestamp_bits.max(HEARTBEAT_BIT + 1);
-    let counter = b.register("counter", now_width);
+    let counter = b.register_reset("counter", now_width, 0);
     b.clocked(&counter, &(&counter + counter.lit(1)));
 
     let sampled_in = sample(&b, "scan_in");
@@ -99,6 +99,7 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
         };
         let mut values = Vec::new();
         let mut handshakes = Vec::new();
+        let mut slices = Vec::new();
         for port in ports.iter().filter(|p| p.direction == Direction::Input) {
             let value = match port.name {
                 "rst" => b.get(&reset_name(position)),
@@ -106,7 +107,16 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
                 _ if partner(port).is_some() => {
                     let (presented, always) = wiring.handshake(port);
                     handshakes.push((port, presented.clone(), always));
-                    presented
+                    match port.name.strip_suffix("_tvalid") {
+                        Some(stream) => {
+                            let slice =
+                                Slice::new(&b, unit, stream, &b.get(&reset_name(position)), &presented);
+                            let valid = slice.valid.clone();
+                            slices.push(slice);
+                            valid
+                        }
+                        None => presented,
+                    }
                 }
                 _ => wiring.held(port, Role::Value),
             };
@@ -116,6 +126,16 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
         let outputs = b.instance(unit, &module, &connections);
         for (port, presented, always) in &handshakes {
             let partner = outputs.get(&partner(port).expect("a handshake has two sides"));
+            let slice = slices
+                .iter()
+                .find(|slice| port.name.strip_suffix("_tvalid") == Some(&slice.stream));
+            let partner = match slice {
+                Some(slice) => {
+                    b.drive(&slice.unit_ready, &partner);
+                    slice.ready.clone()
+                }
+                None => partner,
+            };
             wiring.end_of_handshake(port, presented, always, &partner);
             if port.name.ends_with("_tready") {
                 waiting.push(partner);
@@ -156,6 +176,37 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
         module: b.finish(),
         layout,
     })
+}
+
+/// A register slice for the handshake of a unit's input stream: the harness stands far from the unit, and a unit's `tready` is not
+/// straight from a register. The fields need none, since they do not change between two loads.
+struct Slice {
+    stream: String,
+    valid: Signal,
+    ready: Signal,
+    unit_ready: String,
+}
+
+impl Slice {
+    fn new(b: &Builder, unit: &str, stream: &str, rst: &Signal, presented: &Signal) -> Self {
+        let unit_ready = format!("ready_{unit}_{stream}");
+        let ready = b.forward(&unit_ready, 1);
+        let name = format!("slice_{unit}_{stream}");
+        let inputs = [
+            ("rst", rst),
+            ("s_axis_tvalid", presented),
+            ("s_axis_tdata", presented),
+            ("m_axis_tready", &ready),
+        ];
+        let slice = b.instance(&name, &axis_register::of_width(1), &inputs);
+        b.unused(&name, &[&slice.get("m_axis_tdata")]);
+        Self {
+            stream: stream.into(),
+            valid: slice.get("m_axis_tvalid"),
+            ready: slice.get("s_axis_tready"),
+            unit_ready,
+        }
+    }
 }
 
 /// The other side of the handshake that `port` is the driven side of.
