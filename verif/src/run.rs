@@ -187,7 +187,7 @@ pub fn random<U: Unit, S: Stimulus<U>>(
             mismatch = Some(difference.describe(params));
             break;
         }
-        if lockstep.cycle() % PROGRESS_CLOCKS == 0 {
+        if lockstep.cycle().is_multiple_of(PROGRESS_CLOCKS) {
             progress(lockstep.cycle());
         }
     }

@@ -88,11 +88,6 @@ impl<U: Streaming> Driver<U> {
         self.operations.push_back(operation);
     }
 
-    /// No operation waits.
-    pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
-    }
-
     /// The operation that was accepted in the last clock.
     pub fn accepted(&self) -> Option<&U::Inputs> {
         self.accepted.as_ref()

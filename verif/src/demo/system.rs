@@ -212,7 +212,7 @@ impl System {
                     self.outcome.packets
                 );
             }
-            if self.outcome.cycles % 4096 == 0 {
+            if self.outcome.cycles.is_multiple_of(4096) {
                 progress(self.outcome.delivered, self.outcome.packets);
             }
         }

@@ -19,6 +19,9 @@ use metaroce_model::{
 };
 use std::path::Path;
 
+/// Calls back now and then with the clocks done.
+type Progress<'a> = &'a mut dyn FnMut(u64);
+type Run = fn(&Params, &Options, Progress) -> Result<Report>;
 type Replay = fn(&Params, &Trace, &Path, Option<&Path>) -> Result<Option<Mismatch>>;
 
 /// A unit that can be run, whatever its type.
@@ -29,7 +32,7 @@ pub struct Entry {
     /// Its declared ports.
     pub ports: fn(&Params) -> Vec<Port>,
     /// Runs it in lockstep under random stimulus.
-    pub run: fn(&Params, &Options, &mut dyn FnMut(u64)) -> Result<Report>,
+    pub run: Run,
     /// Replays a trace.
     pub replay: Replay,
 }

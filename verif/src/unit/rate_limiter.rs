@@ -242,7 +242,7 @@ impl Shadow {
     fn bytes_to_the_horizon(&self, widths: &Widths, random: &mut Random) -> Option<u16> {
         let last = (widths.slots - 3) << widths.tick_bits;
         let ticks = last + random.random_range(0..3 << widths.tick_bits) - (1 << widths.tick_bits);
-        let gathered = u64::from(mantissa(self.rate)) * u64::from(ticks) << exponent(self.rate);
+        let gathered = (u64::from(mantissa(self.rate)) * u64::from(ticks)) << exponent(self.rate);
         let bytes = i64::from(self.tokens) + (gathered >> TOKEN_FRACTION_BITS) as i64;
         u16::try_from(bytes).ok().filter(|bytes| *bytes < 1 << BYTES_BITS)
     }

@@ -339,7 +339,7 @@ impl SackRx {
         let path = self.paths[usize::from(number)];
         let psns = self.psns;
         let any = (bits >> 21) as u32 & 0xffff;
-        let within = |span: u32| any * span >> 16;
+        let within = |span: u32| (any * span) >> 16;
         let mut op = op::PACKET;
         let psn = match self.phase.kinds[(bits >> 16) as usize & 31] {
             Kind::InOrder if psns.distance(path.window, path.next) >= self.sack_bits && any & 7 != 0 => {

@@ -20,7 +20,7 @@ pub fn popcount(size: u32) -> Rc<Module> {
         .map(|i| count_of_four(&b, &format!("count_of_4_{i}"), &bits.slice(4 * i, 4)))
         .collect();
     let stage = |name: &str, parts: &[Signal]| {
-        let sum = total(&b, name, parts);
+        let sum = total(name, parts);
         b.stage(name, &enable, &sum)
     };
     let sixteens: Vec<Signal> = quads
@@ -49,13 +49,13 @@ fn count_of_four(b: &Builder, name: &str, bits: &Signal) -> Signal {
 }
 
 /// The sum of values of one width, as a balanced tree; each level adds a bit.
-fn total(b: &Builder, name: &str, values: &[Signal]) -> Signal {
+fn total(name: &str, values: &[Signal]) -> Signal {
     if let [one] = values {
         return one.clone();
     }
     let (low, high) = values.split_at(values.len() / 2);
-    let low = total(b, &format!("{name}_low"), low);
-    let high = total(b, &format!("{name}_high"), high);
+    let low = total(&format!("{name}_low"), low);
+    let high = total(&format!("{name}_high"), high);
     let width = low.width() + 1;
     (low.extend(width) + high.extend(width)).named(&format!("{name}_sum"))
 }
