@@ -22,7 +22,7 @@
 //! - The context is written three clocks after it was read and two operations on one path are four apart, so nothing is forwarded. Variance and
 //!   utilisation take two clocks (`slow`) and are written one later: from an operation four ahead they are forwarded, out of stage 6. That the
 //!   utilisation has only two clocks is due to a trick: what is kept is its value before the operation's own packet, and whether there was one.
-//! - Vector and turn are loops of one clock ([`selection`]), so operations on one connection need no distance at all.
+//! - Vector and turn are loops of one clock (`selection`), so operations on one connection need no distance at all.
 //! - The route memory is read and written in the same stage, so in order.
 //!
 //! # Reset
