@@ -367,11 +367,12 @@ impl<'a> Printer<'a> {
     fn case(&self, m: &VerilogMatch, depth: usize, assign: &str, text: &mut String) {
         let indent = "    ".repeat(depth);
         let _ = writeln!(text, "{indent}case ({})", self.expression(&m.test, None));
+        let width = self.width(&m.test).unwrap_or(32);
         for case in &m.cases {
-            let label = if case.condition == "_" {
-                "default"
-            } else {
-                case.condition.as_str()
+            // Labels are decimal numbers, or `_`: see `import`.
+            let label = match case.condition.parse::<u64>() {
+                Ok(value) => format!("{width}'h{value:x}"),
+                Err(_) => "default".into(),
             };
             let _ = writeln!(text, "{indent}    {label}: begin");
             self.block(&case.block, depth + 2, assign, text);

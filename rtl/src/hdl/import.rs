@@ -343,7 +343,7 @@ impl Resolver<'_> {
         };
         let spaced = label.replace(' ', "").replace('$', "::");
         match (label, number, self.labels.get(&spaced)) {
-            ("_", ..) => Ok("_".into()),
+            ("_" | "default", ..) => Ok("_".into()),
             (_, Some(number), _) => Ok(number.to_string()),
             (_, None, Some(value)) => Ok(value.to_string()),
             _ => self.unsupported(&format!("the case label {label}")),

@@ -1,7 +1,7 @@
 //! The main job: real RoCEv2 traffic through the four units, model and RTL in lockstep all the while.
 //!
 //! The data packets of a capture are sent again as MetaRoCE would: sprayed over paths, lost at a given rate, acknowledged with selective vectors,
-//! retransmitted, paced. The units do the work; [`system`] plays what is not built yet: the glue between the units, and
+//! retransmitted, paced. The units do the work; `system` plays what is not built yet: the glue between the units, and
 //! the channel, ordered on each path.
 
 mod driver;

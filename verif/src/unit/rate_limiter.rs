@@ -1,7 +1,7 @@
 //! Stimulus of `rate_limiter`.
 //!
-//! In each [`Phase`] a few connections get rates, bursts and charges of one kind: fast ones that wait for a slot or two, slow ones
-//! that wait beyond the wheel's horizon, convoys that wait in one slot, debtors. A [`Shadow`] of each connection, taken from the events, tells who
+//! In each `Phase` a few connections get rates, bursts and charges of one kind: fast ones that wait for a slot or two, slow ones
+//! that wait beyond the wheel's horizon, convoys that wait in one slot, debtors. A `Shadow` of each connection, taken from the events, tells who
 //! may send and what must have happened in the wheel, which cannot be seen from outside.
 
 use crate::{

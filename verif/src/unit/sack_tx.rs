@@ -1,6 +1,6 @@
 //! Stimulus of `sack_tx`.
 //!
-//! Each path has a [`Shadow`] of its scoreboard, just good enough to make traffic that could be real, and a [`Mood`] that
+//! Each path has a `Shadow` of its scoreboard, just good enough to make traffic that could be real, and a `Mood` that
 //! lasts for some operations: filling the window, draining it, sending again, anything at all, or one of the directed sequences that reach
 //! the counts' extremes. A few hot paths at a time get most of the operations, so that they meet in the pipeline.
 
