@@ -25,7 +25,7 @@ pub struct Params {
     /// Planes (independent fabrics, one port each) a path can be on, 1 to 16, a power of two. Costs bits in a route.
     pub planes: u32,
     /// Width of the selective-acknowledgement vector and the most packets outstanding on a path: 16 to 256, a power
-    /// of two (requirement R6: 256 on the wire). Each bit costs some 9 flip-flops in `sack_rx` and 40 in `sack_tx`,
+    /// of two (requirement R6: 256 on the wire). Each bit costs some 20 flip-flops in `sack_rx` and 40 in `sack_tx`,
     /// and a bit in six per-path vectors.
     pub sack_bits: u32,
     /// Width of a packet sequence number, 2 more than log2(`sack_bits`) to 24 (the wire's width). A smaller one wraps
