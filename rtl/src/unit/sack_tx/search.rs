@@ -5,27 +5,19 @@ use super::{LAST, Pipeline};
 use crate::hdl::{Builder, Signal, bits};
 use metaroce_model::port::sack_tx::status;
 
-/// Stages 1 and 2: for each group of vector bits, whether one is set and which is the highest. In the group of the cumulative PSN only the bits from it on.
+/// Stages 1 and 2: for each group of vector bits, whether one is set and which is the highest.
 pub fn summarise_vector(p: &Pipeline) {
     let b = &p.b;
     let psn_0 = p.get("psn_0");
-    p.stage("psn_lanes_1", &bits::from_index(b, "psn_lanes", &p.lane(&psn_0)));
-    p.stage("psn_group_1", &bits::decode(b, "psn_group", &p.group(&psn_0)));
     p.stage(
         "psn_groups_1",
         &bits::from_index(b, "psn_groups", &p.group(&psn_0)),
     );
-    p.carry("psn_lanes", 1, 3);
     p.carry("psn_groups", 1, 3);
 
-    let (psn_lanes, psn_group) = (p.get("psn_lanes_1"), p.get("psn_group_1"));
-    let summaries: Vec<(Signal, Signal)> = bits::groups(&p.get("vector_1"), psn_lanes.width())
+    let summaries: Vec<(Signal, Signal)> = bits::groups(&p.get("vector_1"), 1 << p.lane_bits())
         .zip(0..)
-        .map(|(group, number)| {
-            let elsewhere = (!psn_group.bit(number)).sign_extend(group.width());
-            let counts = &group & &(&psn_lanes | &elsewhere);
-            last_set(b, &format!("last_lane_{number}"), &counts)
-        })
+        .map(|(group, number)| last_set(b, &format!("last_lane_{number}"), &group))
         .collect();
     let (any, lane): (Vec<&Signal>, Vec<&Signal>) = summaries.iter().map(|(any, lane)| (any, lane)).unzip();
     p.stage("vector_any_2", &b.concat("vector_any", &any));
@@ -37,7 +29,8 @@ pub fn summarise_vector(p: &Pipeline) {
 /// Stages 3 to 6: the highest PSN below `next` that the vector acknowledges.
 ///
 /// It is in the group of `next`, among the lanes below it; or else the last of a group between that of the cumulative PSN and that of
-/// `next`, where groups after the PSN's come first and those before it, a lap later, come last.
+/// `next`, where groups after the PSN's come first and those before it, a lap later, come last. Bits below the cumulative PSN in its own group
+/// need no mask: whatever is found there is before the start, so it moves no frontier.
 pub fn search_vector(p: &Pipeline) {
     let b = &p.b;
     let (psn, next) = (p.get("psn_3"), p.get("next_3"));
@@ -58,9 +51,7 @@ pub fn search_vector(p: &Pipeline) {
         "at_next_4",
         &bits::select_group(b, "at_next", &p.get("vector_3"), &next_group),
     );
-    let alone = (p.group(&psn).eq(&p.group(&next)) & !&laps).named("next_in_group_of_psn");
-    let in_window = next_lanes & (p.get("psn_lanes_3") | (!alone).sign_extend(p.get("at_next_4").width()));
-    p.stage("at_next_lanes_4", &in_window);
+    p.stage("at_next_lanes_4", &next_lanes);
 
     let (at_next_any, at_next_last) = last_set(
         b,
@@ -158,15 +149,13 @@ pub fn search_pending(p: &Pipeline) {
         &(other | base_group.gated(&(&own | &own_again))),
     );
     p.stage("own_7", &own);
-    p.stage("own_again_7", &own_again);
 
+    // When its own group comes last, nothing is pending from the base on.
     let from_lane = p.get("base_lanes_7");
-    let allowed = b.select(
+    let allowed = b.mux(
         "allowed_lanes",
-        &[
-            (&p.get("own_7"), &from_lane),
-            (&p.get("own_again_7"), &!&from_lane),
-        ],
+        &p.get("own_7"),
+        &from_lane,
         &from_lane.lit((1 << lanes) - 1),
     );
     let chosen = bits::select_group(b, "nearest_lanes", &p.get("pending_7"), &p.get("nearest_group_7"));
