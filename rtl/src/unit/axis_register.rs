@@ -66,6 +66,12 @@ pub fn output_queue(builder: &Builder, stream: &str, valid: &Signal, fields: &[(
     queue.get("s_axis_tready")
 }
 
+/// Whether the queue of [`output_queue`] will have room in the next clock, unless that is one of reset.
+pub fn room_next(builder: &Builder, stream: &str, valid: &Signal, room: &Signal) -> Signal {
+    let head_stays = builder.get(&format!("{stream}_tvalid")) & !builder.get(&format!("{stream}_tready"));
+    !(head_stays & (valid | &!room))
+}
+
 fn behaviour(b: &Builder) {
     let s_tvalid = b.get("s_axis_tvalid");
     let s_tdata = b.get("s_axis_tdata");

@@ -55,15 +55,18 @@ impl InputRegister {
 
     /// Loads the register and drives `STREAM_tready`: outside the clear, when it is empty or its operation issues in this clock.
     pub fn finish(&self, issue: &Signal, clearing: &Signal) {
-        let b = &self.builder;
         let free = (issue | &!&self.valid).named("input_free");
-        let ready = (&free & &!clearing).named("input_ready");
-        b.drive(&format!("{}_tready", self.stream), &ready);
-        let offered = b.get(&format!("{}_tvalid", self.stream));
-        b.clocked_when(&free, &self.valid, &(offered & !clearing));
+        self.load(&(&free & &!clearing).named("input_ready"));
+    }
+
+    /// Loads the register in clocks in which `ready`, which is also `STREAM_tready`.
+    fn load(&self, ready: &Signal) {
+        let b = &self.builder;
+        b.drive(&format!("{}_tready", self.stream), ready);
+        b.clocked_when(ready, &self.valid, &b.get(&format!("{}_tvalid", self.stream)));
         for (name, register) in &self.fields {
             // Whether an operation is offered or not does not matter here, which keeps `tvalid` off the enables.
-            b.clocked_when(&ready, register, &b.get(&format!("{}_{name}", self.stream)));
+            b.clocked_when(ready, register, &b.get(&format!("{}_{name}", self.stream)));
         }
     }
 }
@@ -128,23 +131,24 @@ impl Issue {
 /// `spaced` says of an operation, given a way to its fields, whether it takes part in the spacing at all.
 ///
 /// How long an operation has to wait is known when it is accepted: then its key is compared with those issued before it, and registers
-/// `input_waits_N` (N moving clocks or more) count down. So `issue`, on which the whole input register depends, comes straight out of registers.
+/// `input_waits_N` (N moving clocks or more) count down. `moves_next` says a clock ahead whether the pipeline moves, so `STREAM_tready`, which has far
+/// to go, is a register; and the operation issues exactly when it is set.
 pub fn in_order(
     b: &Builder,
     stream: &str,
     fields: &[&str],
     (key, clocks): (&str, usize),
     spaced: impl Fn(&dyn Fn(&str) -> Signal) -> Signal,
-    moves: &Signal,
-    clearing: &Signal,
+    (moves, moves_next): (&Signal, &Signal),
+    sweep: &Sweep,
 ) -> Issue {
     let input = InputRegister::new(b, stream, fields);
+    let ready = b.register_reset("input_ready", 1, 0);
     let spacing = Spacing::new(b, clocks, input.get(key).width());
     let waits: Vec<Signal> = (1..clocks)
         .map(|wait| b.register(&format!("input_waits_{wait}"), 1))
         .collect();
-    let ready_now = waits.first().map_or_else(|| b.lit(1, 1), |waits| !waits);
-    let issue = (moves & &input.valid & &ready_now).named("issue");
+    let issue = (&ready & &input.valid).named("issue");
     let issued_spaced = (&issue & &spaced(&|field| input.get(field))).named("issue_spaced");
     spacing.record(moves, &issued_spaced, &input.get(key));
 
@@ -158,7 +162,7 @@ pub fn in_order(
     let recent: Vec<Signal> = (0..clocks)
         .map(|ago| recent[ago].named(&format!("offered_key_issued_{ago}")))
         .collect();
-    let free = (&issue | &!&input.valid).named("input_loads");
+    let mut waits_next = b.lit(0, 1);
     for (position, register) in waits.iter().enumerate() {
         // Issued `ago` moving clocks before this one, it keeps the offered operation back for clocks - 1 - ago more, and one more if this clock moves none.
         let wait = position + 1;
@@ -177,12 +181,18 @@ pub fn in_order(
         let longer = waits.get(wait).cloned().unwrap_or_else(|| b.lit(0, 1));
         let next = b.select(
             &format!("next_input_waits_{wait}"),
-            &[(&free, &loaded), (moves, &longer)],
+            &[(&ready, &loaded), (moves, &longer)],
             register,
         );
         b.clocked(register, &next);
+        if wait == 1 {
+            waits_next = next;
+        }
     }
-    input.finish(&issue, clearing);
+    input.load(&ready);
+    let valid_next = b.mux("next_input_valid", &ready, &offered("tvalid"), &input.valid);
+    let issues_next = (moves_next & &!waits_next).named("next_input_can_issue");
+    b.clocked(&ready, &(!&sweep.clearing_next & (&issues_next | &!valid_next)));
     Issue { issue, input }
 }
 
@@ -190,6 +200,8 @@ pub fn in_order(
 pub struct Sweep {
     /// The sweep is on: in the `entries` clocks that follow the last clock with `rst` high.
     pub clearing: Signal,
+    /// It is on in the next clock, unless that is one of reset.
+    pub clearing_next: Signal,
     /// The word to write.
     pub index: Signal,
 }
@@ -203,10 +215,15 @@ pub fn sweep(b: &Builder, entries: u32) -> Sweep {
     let clearing = b.register_reset("clearing", 1, 1);
     let index = b.register_reset("sweep_index", entries.trailing_zeros(), 0);
     let last = index.all().named("sweep_last");
-    b.clocked(&clearing, &(&clearing & &!last));
+    let clearing_next = (&clearing & &!last).named("next_clearing");
+    b.clocked(&clearing, &clearing_next);
     // The index comes round to 0 by itself and rests there for the next reset.
     b.clocked_when(&clearing, &index, &(&index + &index.lit(1)));
-    Sweep { clearing, index }
+    Sweep {
+        clearing,
+        clearing_next,
+        index,
+    }
 }
 
 #[cfg(test)]
@@ -220,6 +237,7 @@ mod tests {
         let b = Builder::new("front", "Front of a unit.");
         b.add_input("rst", 1, "");
         b.add_input("moves", 1, "");
+        b.add_input("moves_next", 1, "");
         b.add_input("s_axis_op_tvalid", 1, "");
         b.add_input("s_axis_op_path", 5, "");
         b.declare_output("s_axis_op_tready", 1, "");
@@ -231,8 +249,8 @@ mod tests {
             &fields,
             ("path", 4),
             |_| b.lit(1, 1),
-            &b.get("moves"),
-            &sweep.clearing,
+            (&b.get("moves"), &b.get("moves_next")),
+            &sweep,
         );
         b.add_output("issue_path", "", &front.get("path").gated(&front.issue));
         let text = emit::module(&b.finish());

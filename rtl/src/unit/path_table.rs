@@ -68,17 +68,19 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let b = Builder::unit("path_table", &doc, &unit_ports::<Inputs, Outputs>(params));
     let moves = b.forward("moves", 1);
-    let operation = Operation::new(&b, params, &moves);
+    let moves_next = b.forward("moves_next", 1);
+    let operation = Operation::new(&b, params, &moves, &moves_next);
     let context = context(&b, params, &moves, &operation);
     let chosen = selection::selection(&b, params, &moves, &operation, &context.eligible);
     let path = b.carry("result_path", &moves, &chosen.path, 8..=10);
     let (plane, source_port) = route(&b, params, &moves, &operation, path.at(8), chosen.found.at(9));
     let timeout = timeout(&b, params, &moves, &operation, &context);
 
+    let valid = operation.valid.at(10);
     let has_room = axis_register::output_queue(
         &b,
         "m_axis_result",
-        operation.valid.at(10),
+        valid,
         &[
             ("op", operation.op.at(10)),
             ("path", path.at(10)),
@@ -100,6 +102,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
     );
     b.drive("moves", &has_room);
+    let room_next = axis_register::room_next(&b, "m_axis_result", valid, &has_room);
+    b.drive("moves_next", &room_next);
     b.finish()
 }
 
@@ -144,9 +148,8 @@ struct Operation {
 }
 
 impl Operation {
-    fn new(b: &Builder, params: &Params, moves: &Signal) -> Self {
+    fn new(b: &Builder, params: &Params, moves: &Signal, moves_next: &Signal) -> Self {
         let sweep = issue::sweep(b, params.total_paths());
-        let clearing = sweep.clearing;
         let select_code = u64::from(op::SELECT);
         let front = issue::in_order(
             b,
@@ -154,9 +157,10 @@ impl Operation {
             &FIELDS,
             ("path", SAME_PATH_CLOCKS),
             |field| !field("op").is(select_code),
-            moves,
-            &clearing,
+            (moves, moves_next),
+            &sweep,
         );
+        let clearing = sweep.clearing;
         let is_select = front.get("op").is(select_code).named("is_select");
         let valid = b.carry_reset("valid", moves, &front.issue, 1..=10);
         let select = b.carry_reset("select", moves, &(&front.issue & &is_select), 1..=5);

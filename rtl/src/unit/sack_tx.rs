@@ -45,7 +45,11 @@ mod search;
 
 pub use mutations::MUTATIONS;
 
-use super::{axis_register::output_queue, issue, memory::ram};
+use super::{
+    axis_register::{output_queue, room_next},
+    issue,
+    memory::ram,
+};
 use crate::hdl::{Builder, Module, Signal, bits};
 use metaroce_model::{
     Params,
@@ -197,8 +201,8 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
         &["op", "path", "psn", "vector", "echo", "now"],
         ("path", SAME_PATH_CLOCKS),
         |_| b.lit(1, 1),
-        &p.moves,
-        &sweep.clearing,
+        (&p.moves, &b.forward("moves_next", 1)),
+        sweep,
     );
     let mut valid = front.issue.clone();
     for stage in 1..=LAST {
@@ -478,7 +482,9 @@ fn deliver(p: &Pipeline) {
     ];
     let fields: Vec<(&str, &Signal)> = fields.iter().map(|(name, value)| (*name, value)).collect();
     let valid = p.get(&format!("valid_{LAST}"));
-    b.drive("moves", &output_queue(b, "m_axis_result", &valid, &fields));
+    let room = output_queue(b, "m_axis_result", &valid, &fields);
+    b.drive("moves", &room);
+    b.drive("moves_next", &room_next(b, "m_axis_result", &valid, &room));
 }
 
 #[cfg(test)]
