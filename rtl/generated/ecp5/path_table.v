@@ -44,9 +44,11 @@ module path_table (
 );
 
     wire moves;
+    wire moves_next;
     reg clearing;
     reg [6:0] sweep_index;
     wire sweep_last;
+    wire next_clearing;
     reg input_valid;
     reg [2:0] input_op;
     reg [6:0] input_path;
@@ -61,6 +63,7 @@ module path_table (
     reg input_rtt_valid;
     reg [19:0] input_rtt;
     reg [31:0] input_now;
+    reg input_ready;
     reg recent_1_valid;
     reg [6:0] recent_1_key;
     reg recent_2_valid;
@@ -77,15 +80,14 @@ module path_table (
     wire offered_key_issued_1;
     wire offered_key_issued_2;
     wire offered_key_issued_3;
-    wire input_loads;
     wire offered_waits_1;
     wire next_input_waits_1;
     wire offered_waits_2;
     wire next_input_waits_2;
     wire offered_waits_3;
     wire next_input_waits_3;
-    wire input_free;
-    wire input_ready;
+    wire next_input_valid;
+    wire next_input_can_issue;
     wire is_select;
     reg valid_1;
     reg valid_2;
@@ -502,32 +504,33 @@ module path_table (
     );
 
     assign sweep_last = (&sweep_index);
-    assign issue = ((moves & input_valid) & (~input_waits_1));
+    assign next_clearing = (clearing & (~sweep_last));
+    assign issue = (input_ready & input_valid);
     assign issue_spaced = (issue & (~(input_op == 3'h1)));
     assign offered_spaced = (~(s_axis_op_op == 3'h1));
     assign offered_key_issued_0 = (((input_path == s_axis_op_path) & issue_spaced) & offered_spaced);
     assign offered_key_issued_1 = (((recent_1_key == s_axis_op_path) & recent_1_valid) & offered_spaced);
     assign offered_key_issued_2 = (((recent_2_key == s_axis_op_path) & recent_2_valid) & offered_spaced);
     assign offered_key_issued_3 = (((recent_3_key == s_axis_op_path) & recent_3_valid) & offered_spaced);
-    assign input_loads = (issue | (~input_valid));
     assign offered_waits_1 = moves ? ((offered_key_issued_0 | offered_key_issued_1) | offered_key_issued_2)
         : ((offered_key_issued_1 | offered_key_issued_2) | offered_key_issued_3);
-    assign next_input_waits_1 = input_loads ? offered_waits_1
+    assign next_input_waits_1 = input_ready ? offered_waits_1
         : moves ? input_waits_2
         : input_waits_1;
     assign offered_waits_2 = moves ? (offered_key_issued_0 | offered_key_issued_1)
         : (offered_key_issued_1 | offered_key_issued_2);
-    assign next_input_waits_2 = input_loads ? offered_waits_2
+    assign next_input_waits_2 = input_ready ? offered_waits_2
         : moves ? input_waits_3
         : input_waits_2;
     assign offered_waits_3 = moves ? offered_key_issued_0
         : offered_key_issued_1;
-    assign next_input_waits_3 = input_loads ? offered_waits_3
+    assign next_input_waits_3 = input_ready ? offered_waits_3
         : moves ? 1'h0
         : input_waits_3;
-    assign input_free = (issue | (~input_valid));
-    assign input_ready = (input_free & (~clearing));
     assign s_axis_op_tready = input_ready;
+    assign next_input_valid = input_ready ? s_axis_op_tvalid
+        : input_valid;
+    assign next_input_can_issue = (moves_next & (~next_input_waits_1));
     assign is_select = (input_op == 3'h1);
     assign next_path_3 = clearing ? sweep_index
         : path_2;
@@ -780,12 +783,13 @@ module path_table (
     assign m_axis_result_utilisation = output_queue_m_axis_tdata[174:159];
     assign m_axis_result_last_progress = output_queue_m_axis_tdata[206:175];
     assign moves = output_queue_s_axis_tready;
+    assign moves_next = (~((m_axis_result_tvalid & (~m_axis_result_tready)) & (valid_10 | (~output_queue_s_axis_tready))));
 
     always @(posedge clk) begin
         if (rst) begin
             clearing <= 1'h1;
         end else begin
-            clearing <= (clearing & (~sweep_last));
+            clearing <= next_clearing;
         end
     end
 
@@ -848,8 +852,8 @@ module path_table (
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
-        end else if (input_free) begin
-            input_valid <= (s_axis_op_tvalid & (~clearing));
+        end else if (input_ready) begin
+            input_valid <= s_axis_op_tvalid;
         end
     end
 
@@ -868,6 +872,14 @@ module path_table (
             input_rtt_valid <= s_axis_op_rtt_valid;
             input_rtt <= s_axis_op_rtt;
             input_now <= s_axis_op_now;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            input_ready <= 1'h0;
+        end else begin
+            input_ready <= ((~next_clearing) & (next_input_can_issue | (~next_input_valid)));
         end
     end
 

@@ -25,6 +25,7 @@ module rate_limiter (
     reg clearing;
     reg [3:0] sweep_index;
     wire sweep_last;
+    wire next_clearing;
     reg wheel_offer;
     reg [3:0] wheel_head;
     reg input_valid;
@@ -392,6 +393,7 @@ module rate_limiter (
     );
 
     assign sweep_last = (&sweep_index);
+    assign next_clearing = (clearing & (~sweep_last));
     assign input_conflict = ((((recent_1_key == input_connection) & recent_1_valid) | ((recent_2_key == input_connection) & recent_2_valid)) | ((recent_3_key == input_connection) & recent_3_valid));
     assign recheck_conflict = ((((recent_1_key == wheel_head) & recent_1_valid) | ((recent_2_key == wheel_head) & recent_2_valid)) | ((recent_3_key == wheel_head) & recent_3_valid));
     assign input_turn = (input_valid & (~wheel_offer));
@@ -551,7 +553,7 @@ module rate_limiter (
         if (rst) begin
             clearing <= 1'h1;
         end else begin
-            clearing <= (clearing & (~sweep_last));
+            clearing <= next_clearing;
         end
     end
 
@@ -608,8 +610,8 @@ module rate_limiter (
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
-        end else if (input_free) begin
-            input_valid <= (s_axis_op_tvalid & (~clearing));
+        end else if (input_ready) begin
+            input_valid <= s_axis_op_tvalid;
         end
     end
 

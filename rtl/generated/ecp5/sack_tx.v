@@ -32,6 +32,8 @@ module sack_tx (
     reg clearing;
     reg [6:0] sweep_index;
     wire sweep_last;
+    wire next_clearing;
+    wire moves_next;
     reg input_valid;
     reg [2:0] input_op;
     reg [6:0] input_path;
@@ -39,6 +41,7 @@ module sack_tx (
     reg [255:0] input_vector;
     reg [31:0] input_echo;
     reg [31:0] input_now;
+    reg input_ready;
     reg recent_1_valid;
     reg [6:0] recent_1_key;
     reg recent_2_valid;
@@ -55,15 +58,14 @@ module sack_tx (
     wire offered_key_issued_1;
     wire offered_key_issued_2;
     wire offered_key_issued_3;
-    wire input_loads;
     wire offered_waits_1;
     wire next_input_waits_1;
     wire offered_waits_2;
     wire next_input_waits_2;
     wire offered_waits_3;
     wire next_input_waits_3;
-    wire input_free;
-    wire input_ready;
+    wire next_input_valid;
+    wire next_input_can_issue;
     reg valid_1;
     reg valid_2;
     reg valid_3;
@@ -163,23 +165,11 @@ module sack_tx (
     reg [255:0] vector_3;
     reg [255:0] vector_4;
     reg [255:0] vector_5;
-    wire [1:0] psn_lanes_of_1;
-    wire [3:0] psn_lanes_of_2;
-    wire [7:0] psn_lanes_of_3;
-    wire [15:0] psn_lanes;
-    reg [15:0] psn_lanes_1;
-    wire [1:0] psn_group_of_1;
-    wire [3:0] psn_group_of_2;
-    wire [7:0] psn_group_of_3;
-    wire [15:0] psn_group;
-    reg [15:0] psn_group_1;
     wire [1:0] psn_groups_of_1;
     wire [3:0] psn_groups_of_2;
     wire [7:0] psn_groups_of_3;
     wire [15:0] psn_groups;
     reg [15:0] psn_groups_1;
-    reg [15:0] psn_lanes_2;
-    reg [15:0] psn_lanes_3;
     reg [15:0] psn_groups_2;
     reg [15:0] psn_groups_3;
     wire [15:0] last_lane_0_of;
@@ -320,7 +310,6 @@ module sack_tx (
     reg [31:0] candidates_4;
     wire [15:0] at_next;
     reg [15:0] at_next_4;
-    wire next_in_group_of_psn;
     reg [15:0] at_next_lanes_4;
     wire [15:0] at_next_last_of;
     wire [3:0] at_next_last;
@@ -396,7 +385,6 @@ module sack_tx (
     wire [33:0] nearest;
     reg [15:0] nearest_group_7;
     reg own_7;
-    reg own_again_7;
     wire [15:0] allowed_lanes;
     wire [15:0] nearest_lanes;
     reg [15:0] nearest_lanes_8;
@@ -617,32 +605,33 @@ module sack_tx (
     );
 
     assign sweep_last = (&sweep_index);
-    assign issue = ((moves & input_valid) & (~input_waits_1));
+    assign next_clearing = (clearing & (~sweep_last));
+    assign issue = (input_ready & input_valid);
     assign issue_spaced = (issue & 1'h1);
     assign offered_spaced = 1'h1;
     assign offered_key_issued_0 = (((input_path == s_axis_op_path) & issue_spaced) & offered_spaced);
     assign offered_key_issued_1 = (((recent_1_key == s_axis_op_path) & recent_1_valid) & offered_spaced);
     assign offered_key_issued_2 = (((recent_2_key == s_axis_op_path) & recent_2_valid) & offered_spaced);
     assign offered_key_issued_3 = (((recent_3_key == s_axis_op_path) & recent_3_valid) & offered_spaced);
-    assign input_loads = (issue | (~input_valid));
     assign offered_waits_1 = moves ? ((offered_key_issued_0 | offered_key_issued_1) | offered_key_issued_2)
         : ((offered_key_issued_1 | offered_key_issued_2) | offered_key_issued_3);
-    assign next_input_waits_1 = input_loads ? offered_waits_1
+    assign next_input_waits_1 = input_ready ? offered_waits_1
         : moves ? input_waits_2
         : input_waits_1;
     assign offered_waits_2 = moves ? (offered_key_issued_0 | offered_key_issued_1)
         : (offered_key_issued_1 | offered_key_issued_2);
-    assign next_input_waits_2 = input_loads ? offered_waits_2
+    assign next_input_waits_2 = input_ready ? offered_waits_2
         : moves ? input_waits_3
         : input_waits_2;
     assign offered_waits_3 = moves ? offered_key_issued_0
         : offered_key_issued_1;
-    assign next_input_waits_3 = input_loads ? offered_waits_3
+    assign next_input_waits_3 = input_ready ? offered_waits_3
         : moves ? 1'h0
         : input_waits_3;
-    assign input_free = (issue | (~input_valid));
-    assign input_ready = (input_free & (~clearing));
     assign s_axis_op_tready = input_ready;
+    assign next_input_valid = input_ready ? s_axis_op_tvalid
+        : input_valid;
+    assign next_input_can_issue = (moves_next & (~next_input_waits_1));
     assign op_0 = input_op;
     assign path_0 = input_path;
     assign psn_0 = input_psn;
@@ -656,22 +645,6 @@ module sack_tx (
     assign timeout_0 = (op_0 == 3'h5);
     assign reserved_0 = (op_0 >= 3'h6);
     assign vector_0 = input_vector;
-    assign psn_lanes_of_1[0] = (1'h1 & (~psn_0[0]));
-    assign psn_lanes_of_1[1] = (1'h1 | (~psn_0[0]));
-    assign psn_lanes_of_2[1:0] = (psn_lanes_of_1 & (~{2{psn_0[1]}}));
-    assign psn_lanes_of_2[3:2] = (psn_lanes_of_1 | (~{2{psn_0[1]}}));
-    assign psn_lanes_of_3[3:0] = (psn_lanes_of_2 & (~{4{psn_0[2]}}));
-    assign psn_lanes_of_3[7:4] = (psn_lanes_of_2 | (~{4{psn_0[2]}}));
-    assign psn_lanes[7:0] = (psn_lanes_of_3 & (~{8{psn_0[3]}}));
-    assign psn_lanes[15:8] = (psn_lanes_of_3 | (~{8{psn_0[3]}}));
-    assign psn_group_of_1[0] = (1'h1 & (~psn_0[4]));
-    assign psn_group_of_1[1] = (1'h1 & psn_0[4]);
-    assign psn_group_of_2[1:0] = (psn_group_of_1 & (~{2{psn_0[5]}}));
-    assign psn_group_of_2[3:2] = (psn_group_of_1 & {2{psn_0[5]}});
-    assign psn_group_of_3[3:0] = (psn_group_of_2 & (~{4{psn_0[6]}}));
-    assign psn_group_of_3[7:4] = (psn_group_of_2 & {4{psn_0[6]}});
-    assign psn_group[7:0] = (psn_group_of_3 & (~{8{psn_0[7]}}));
-    assign psn_group[15:8] = (psn_group_of_3 & {8{psn_0[7]}});
     assign psn_groups_of_1[0] = (1'h1 & (~psn_0[4]));
     assign psn_groups_of_1[1] = (1'h1 | (~psn_0[4]));
     assign psn_groups_of_2[1:0] = (psn_groups_of_1 & (~{2{psn_0[5]}}));
@@ -680,82 +653,82 @@ module sack_tx (
     assign psn_groups_of_3[7:4] = (psn_groups_of_2 | (~{4{psn_0[6]}}));
     assign psn_groups[7:0] = (psn_groups_of_3 & (~{8{psn_0[7]}}));
     assign psn_groups[15:8] = (psn_groups_of_3 | (~{8{psn_0[7]}}));
-    assign last_lane_0_of = (vector_1[15:0] & (psn_lanes_1 | {16{(~psn_group_1[0])}}));
+    assign last_lane_0_of = vector_1[15:0];
     assign last_lane_0[0] = (((last_lane_0_of[15] | (last_lane_0_of[13] & (~(|last_lane_0_of[15:14])))) | ((last_lane_0_of[11] | (last_lane_0_of[9] & (~(|last_lane_0_of[11:10])))) & (~(|last_lane_0_of[15:12])))) | (((last_lane_0_of[7] | (last_lane_0_of[5] & (~(|last_lane_0_of[7:6])))) | ((last_lane_0_of[3] | (last_lane_0_of[1] & (~(|last_lane_0_of[3:2])))) & (~(|last_lane_0_of[7:4])))) & (~(|last_lane_0_of[15:8]))));
     assign last_lane_0[1] = (((|last_lane_0_of[15:14]) | ((|last_lane_0_of[11:10]) & (~(|last_lane_0_of[15:12])))) | (((|last_lane_0_of[7:6]) | ((|last_lane_0_of[3:2]) & (~(|last_lane_0_of[7:4])))) & (~(|last_lane_0_of[15:8]))));
     assign last_lane_0[2] = ((|last_lane_0_of[15:12]) | ((|last_lane_0_of[7:4]) & (~(|last_lane_0_of[15:8]))));
     assign last_lane_0[3] = (|last_lane_0_of[15:8]);
-    assign last_lane_1_of = (vector_1[31:16] & (psn_lanes_1 | {16{(~psn_group_1[1])}}));
+    assign last_lane_1_of = vector_1[31:16];
     assign last_lane_1[0] = (((last_lane_1_of[15] | (last_lane_1_of[13] & (~(|last_lane_1_of[15:14])))) | ((last_lane_1_of[11] | (last_lane_1_of[9] & (~(|last_lane_1_of[11:10])))) & (~(|last_lane_1_of[15:12])))) | (((last_lane_1_of[7] | (last_lane_1_of[5] & (~(|last_lane_1_of[7:6])))) | ((last_lane_1_of[3] | (last_lane_1_of[1] & (~(|last_lane_1_of[3:2])))) & (~(|last_lane_1_of[7:4])))) & (~(|last_lane_1_of[15:8]))));
     assign last_lane_1[1] = (((|last_lane_1_of[15:14]) | ((|last_lane_1_of[11:10]) & (~(|last_lane_1_of[15:12])))) | (((|last_lane_1_of[7:6]) | ((|last_lane_1_of[3:2]) & (~(|last_lane_1_of[7:4])))) & (~(|last_lane_1_of[15:8]))));
     assign last_lane_1[2] = ((|last_lane_1_of[15:12]) | ((|last_lane_1_of[7:4]) & (~(|last_lane_1_of[15:8]))));
     assign last_lane_1[3] = (|last_lane_1_of[15:8]);
-    assign last_lane_2_of = (vector_1[47:32] & (psn_lanes_1 | {16{(~psn_group_1[2])}}));
+    assign last_lane_2_of = vector_1[47:32];
     assign last_lane_2[0] = (((last_lane_2_of[15] | (last_lane_2_of[13] & (~(|last_lane_2_of[15:14])))) | ((last_lane_2_of[11] | (last_lane_2_of[9] & (~(|last_lane_2_of[11:10])))) & (~(|last_lane_2_of[15:12])))) | (((last_lane_2_of[7] | (last_lane_2_of[5] & (~(|last_lane_2_of[7:6])))) | ((last_lane_2_of[3] | (last_lane_2_of[1] & (~(|last_lane_2_of[3:2])))) & (~(|last_lane_2_of[7:4])))) & (~(|last_lane_2_of[15:8]))));
     assign last_lane_2[1] = (((|last_lane_2_of[15:14]) | ((|last_lane_2_of[11:10]) & (~(|last_lane_2_of[15:12])))) | (((|last_lane_2_of[7:6]) | ((|last_lane_2_of[3:2]) & (~(|last_lane_2_of[7:4])))) & (~(|last_lane_2_of[15:8]))));
     assign last_lane_2[2] = ((|last_lane_2_of[15:12]) | ((|last_lane_2_of[7:4]) & (~(|last_lane_2_of[15:8]))));
     assign last_lane_2[3] = (|last_lane_2_of[15:8]);
-    assign last_lane_3_of = (vector_1[63:48] & (psn_lanes_1 | {16{(~psn_group_1[3])}}));
+    assign last_lane_3_of = vector_1[63:48];
     assign last_lane_3[0] = (((last_lane_3_of[15] | (last_lane_3_of[13] & (~(|last_lane_3_of[15:14])))) | ((last_lane_3_of[11] | (last_lane_3_of[9] & (~(|last_lane_3_of[11:10])))) & (~(|last_lane_3_of[15:12])))) | (((last_lane_3_of[7] | (last_lane_3_of[5] & (~(|last_lane_3_of[7:6])))) | ((last_lane_3_of[3] | (last_lane_3_of[1] & (~(|last_lane_3_of[3:2])))) & (~(|last_lane_3_of[7:4])))) & (~(|last_lane_3_of[15:8]))));
     assign last_lane_3[1] = (((|last_lane_3_of[15:14]) | ((|last_lane_3_of[11:10]) & (~(|last_lane_3_of[15:12])))) | (((|last_lane_3_of[7:6]) | ((|last_lane_3_of[3:2]) & (~(|last_lane_3_of[7:4])))) & (~(|last_lane_3_of[15:8]))));
     assign last_lane_3[2] = ((|last_lane_3_of[15:12]) | ((|last_lane_3_of[7:4]) & (~(|last_lane_3_of[15:8]))));
     assign last_lane_3[3] = (|last_lane_3_of[15:8]);
-    assign last_lane_4_of = (vector_1[79:64] & (psn_lanes_1 | {16{(~psn_group_1[4])}}));
+    assign last_lane_4_of = vector_1[79:64];
     assign last_lane_4[0] = (((last_lane_4_of[15] | (last_lane_4_of[13] & (~(|last_lane_4_of[15:14])))) | ((last_lane_4_of[11] | (last_lane_4_of[9] & (~(|last_lane_4_of[11:10])))) & (~(|last_lane_4_of[15:12])))) | (((last_lane_4_of[7] | (last_lane_4_of[5] & (~(|last_lane_4_of[7:6])))) | ((last_lane_4_of[3] | (last_lane_4_of[1] & (~(|last_lane_4_of[3:2])))) & (~(|last_lane_4_of[7:4])))) & (~(|last_lane_4_of[15:8]))));
     assign last_lane_4[1] = (((|last_lane_4_of[15:14]) | ((|last_lane_4_of[11:10]) & (~(|last_lane_4_of[15:12])))) | (((|last_lane_4_of[7:6]) | ((|last_lane_4_of[3:2]) & (~(|last_lane_4_of[7:4])))) & (~(|last_lane_4_of[15:8]))));
     assign last_lane_4[2] = ((|last_lane_4_of[15:12]) | ((|last_lane_4_of[7:4]) & (~(|last_lane_4_of[15:8]))));
     assign last_lane_4[3] = (|last_lane_4_of[15:8]);
-    assign last_lane_5_of = (vector_1[95:80] & (psn_lanes_1 | {16{(~psn_group_1[5])}}));
+    assign last_lane_5_of = vector_1[95:80];
     assign last_lane_5[0] = (((last_lane_5_of[15] | (last_lane_5_of[13] & (~(|last_lane_5_of[15:14])))) | ((last_lane_5_of[11] | (last_lane_5_of[9] & (~(|last_lane_5_of[11:10])))) & (~(|last_lane_5_of[15:12])))) | (((last_lane_5_of[7] | (last_lane_5_of[5] & (~(|last_lane_5_of[7:6])))) | ((last_lane_5_of[3] | (last_lane_5_of[1] & (~(|last_lane_5_of[3:2])))) & (~(|last_lane_5_of[7:4])))) & (~(|last_lane_5_of[15:8]))));
     assign last_lane_5[1] = (((|last_lane_5_of[15:14]) | ((|last_lane_5_of[11:10]) & (~(|last_lane_5_of[15:12])))) | (((|last_lane_5_of[7:6]) | ((|last_lane_5_of[3:2]) & (~(|last_lane_5_of[7:4])))) & (~(|last_lane_5_of[15:8]))));
     assign last_lane_5[2] = ((|last_lane_5_of[15:12]) | ((|last_lane_5_of[7:4]) & (~(|last_lane_5_of[15:8]))));
     assign last_lane_5[3] = (|last_lane_5_of[15:8]);
-    assign last_lane_6_of = (vector_1[111:96] & (psn_lanes_1 | {16{(~psn_group_1[6])}}));
+    assign last_lane_6_of = vector_1[111:96];
     assign last_lane_6[0] = (((last_lane_6_of[15] | (last_lane_6_of[13] & (~(|last_lane_6_of[15:14])))) | ((last_lane_6_of[11] | (last_lane_6_of[9] & (~(|last_lane_6_of[11:10])))) & (~(|last_lane_6_of[15:12])))) | (((last_lane_6_of[7] | (last_lane_6_of[5] & (~(|last_lane_6_of[7:6])))) | ((last_lane_6_of[3] | (last_lane_6_of[1] & (~(|last_lane_6_of[3:2])))) & (~(|last_lane_6_of[7:4])))) & (~(|last_lane_6_of[15:8]))));
     assign last_lane_6[1] = (((|last_lane_6_of[15:14]) | ((|last_lane_6_of[11:10]) & (~(|last_lane_6_of[15:12])))) | (((|last_lane_6_of[7:6]) | ((|last_lane_6_of[3:2]) & (~(|last_lane_6_of[7:4])))) & (~(|last_lane_6_of[15:8]))));
     assign last_lane_6[2] = ((|last_lane_6_of[15:12]) | ((|last_lane_6_of[7:4]) & (~(|last_lane_6_of[15:8]))));
     assign last_lane_6[3] = (|last_lane_6_of[15:8]);
-    assign last_lane_7_of = (vector_1[127:112] & (psn_lanes_1 | {16{(~psn_group_1[7])}}));
+    assign last_lane_7_of = vector_1[127:112];
     assign last_lane_7[0] = (((last_lane_7_of[15] | (last_lane_7_of[13] & (~(|last_lane_7_of[15:14])))) | ((last_lane_7_of[11] | (last_lane_7_of[9] & (~(|last_lane_7_of[11:10])))) & (~(|last_lane_7_of[15:12])))) | (((last_lane_7_of[7] | (last_lane_7_of[5] & (~(|last_lane_7_of[7:6])))) | ((last_lane_7_of[3] | (last_lane_7_of[1] & (~(|last_lane_7_of[3:2])))) & (~(|last_lane_7_of[7:4])))) & (~(|last_lane_7_of[15:8]))));
     assign last_lane_7[1] = (((|last_lane_7_of[15:14]) | ((|last_lane_7_of[11:10]) & (~(|last_lane_7_of[15:12])))) | (((|last_lane_7_of[7:6]) | ((|last_lane_7_of[3:2]) & (~(|last_lane_7_of[7:4])))) & (~(|last_lane_7_of[15:8]))));
     assign last_lane_7[2] = ((|last_lane_7_of[15:12]) | ((|last_lane_7_of[7:4]) & (~(|last_lane_7_of[15:8]))));
     assign last_lane_7[3] = (|last_lane_7_of[15:8]);
-    assign last_lane_8_of = (vector_1[143:128] & (psn_lanes_1 | {16{(~psn_group_1[8])}}));
+    assign last_lane_8_of = vector_1[143:128];
     assign last_lane_8[0] = (((last_lane_8_of[15] | (last_lane_8_of[13] & (~(|last_lane_8_of[15:14])))) | ((last_lane_8_of[11] | (last_lane_8_of[9] & (~(|last_lane_8_of[11:10])))) & (~(|last_lane_8_of[15:12])))) | (((last_lane_8_of[7] | (last_lane_8_of[5] & (~(|last_lane_8_of[7:6])))) | ((last_lane_8_of[3] | (last_lane_8_of[1] & (~(|last_lane_8_of[3:2])))) & (~(|last_lane_8_of[7:4])))) & (~(|last_lane_8_of[15:8]))));
     assign last_lane_8[1] = (((|last_lane_8_of[15:14]) | ((|last_lane_8_of[11:10]) & (~(|last_lane_8_of[15:12])))) | (((|last_lane_8_of[7:6]) | ((|last_lane_8_of[3:2]) & (~(|last_lane_8_of[7:4])))) & (~(|last_lane_8_of[15:8]))));
     assign last_lane_8[2] = ((|last_lane_8_of[15:12]) | ((|last_lane_8_of[7:4]) & (~(|last_lane_8_of[15:8]))));
     assign last_lane_8[3] = (|last_lane_8_of[15:8]);
-    assign last_lane_9_of = (vector_1[159:144] & (psn_lanes_1 | {16{(~psn_group_1[9])}}));
+    assign last_lane_9_of = vector_1[159:144];
     assign last_lane_9[0] = (((last_lane_9_of[15] | (last_lane_9_of[13] & (~(|last_lane_9_of[15:14])))) | ((last_lane_9_of[11] | (last_lane_9_of[9] & (~(|last_lane_9_of[11:10])))) & (~(|last_lane_9_of[15:12])))) | (((last_lane_9_of[7] | (last_lane_9_of[5] & (~(|last_lane_9_of[7:6])))) | ((last_lane_9_of[3] | (last_lane_9_of[1] & (~(|last_lane_9_of[3:2])))) & (~(|last_lane_9_of[7:4])))) & (~(|last_lane_9_of[15:8]))));
     assign last_lane_9[1] = (((|last_lane_9_of[15:14]) | ((|last_lane_9_of[11:10]) & (~(|last_lane_9_of[15:12])))) | (((|last_lane_9_of[7:6]) | ((|last_lane_9_of[3:2]) & (~(|last_lane_9_of[7:4])))) & (~(|last_lane_9_of[15:8]))));
     assign last_lane_9[2] = ((|last_lane_9_of[15:12]) | ((|last_lane_9_of[7:4]) & (~(|last_lane_9_of[15:8]))));
     assign last_lane_9[3] = (|last_lane_9_of[15:8]);
-    assign last_lane_10_of = (vector_1[175:160] & (psn_lanes_1 | {16{(~psn_group_1[10])}}));
+    assign last_lane_10_of = vector_1[175:160];
     assign last_lane_10[0] = (((last_lane_10_of[15] | (last_lane_10_of[13] & (~(|last_lane_10_of[15:14])))) | ((last_lane_10_of[11] | (last_lane_10_of[9] & (~(|last_lane_10_of[11:10])))) & (~(|last_lane_10_of[15:12])))) | (((last_lane_10_of[7] | (last_lane_10_of[5] & (~(|last_lane_10_of[7:6])))) | ((last_lane_10_of[3] | (last_lane_10_of[1] & (~(|last_lane_10_of[3:2])))) & (~(|last_lane_10_of[7:4])))) & (~(|last_lane_10_of[15:8]))));
     assign last_lane_10[1] = (((|last_lane_10_of[15:14]) | ((|last_lane_10_of[11:10]) & (~(|last_lane_10_of[15:12])))) | (((|last_lane_10_of[7:6]) | ((|last_lane_10_of[3:2]) & (~(|last_lane_10_of[7:4])))) & (~(|last_lane_10_of[15:8]))));
     assign last_lane_10[2] = ((|last_lane_10_of[15:12]) | ((|last_lane_10_of[7:4]) & (~(|last_lane_10_of[15:8]))));
     assign last_lane_10[3] = (|last_lane_10_of[15:8]);
-    assign last_lane_11_of = (vector_1[191:176] & (psn_lanes_1 | {16{(~psn_group_1[11])}}));
+    assign last_lane_11_of = vector_1[191:176];
     assign last_lane_11[0] = (((last_lane_11_of[15] | (last_lane_11_of[13] & (~(|last_lane_11_of[15:14])))) | ((last_lane_11_of[11] | (last_lane_11_of[9] & (~(|last_lane_11_of[11:10])))) & (~(|last_lane_11_of[15:12])))) | (((last_lane_11_of[7] | (last_lane_11_of[5] & (~(|last_lane_11_of[7:6])))) | ((last_lane_11_of[3] | (last_lane_11_of[1] & (~(|last_lane_11_of[3:2])))) & (~(|last_lane_11_of[7:4])))) & (~(|last_lane_11_of[15:8]))));
     assign last_lane_11[1] = (((|last_lane_11_of[15:14]) | ((|last_lane_11_of[11:10]) & (~(|last_lane_11_of[15:12])))) | (((|last_lane_11_of[7:6]) | ((|last_lane_11_of[3:2]) & (~(|last_lane_11_of[7:4])))) & (~(|last_lane_11_of[15:8]))));
     assign last_lane_11[2] = ((|last_lane_11_of[15:12]) | ((|last_lane_11_of[7:4]) & (~(|last_lane_11_of[15:8]))));
     assign last_lane_11[3] = (|last_lane_11_of[15:8]);
-    assign last_lane_12_of = (vector_1[207:192] & (psn_lanes_1 | {16{(~psn_group_1[12])}}));
+    assign last_lane_12_of = vector_1[207:192];
     assign last_lane_12[0] = (((last_lane_12_of[15] | (last_lane_12_of[13] & (~(|last_lane_12_of[15:14])))) | ((last_lane_12_of[11] | (last_lane_12_of[9] & (~(|last_lane_12_of[11:10])))) & (~(|last_lane_12_of[15:12])))) | (((last_lane_12_of[7] | (last_lane_12_of[5] & (~(|last_lane_12_of[7:6])))) | ((last_lane_12_of[3] | (last_lane_12_of[1] & (~(|last_lane_12_of[3:2])))) & (~(|last_lane_12_of[7:4])))) & (~(|last_lane_12_of[15:8]))));
     assign last_lane_12[1] = (((|last_lane_12_of[15:14]) | ((|last_lane_12_of[11:10]) & (~(|last_lane_12_of[15:12])))) | (((|last_lane_12_of[7:6]) | ((|last_lane_12_of[3:2]) & (~(|last_lane_12_of[7:4])))) & (~(|last_lane_12_of[15:8]))));
     assign last_lane_12[2] = ((|last_lane_12_of[15:12]) | ((|last_lane_12_of[7:4]) & (~(|last_lane_12_of[15:8]))));
     assign last_lane_12[3] = (|last_lane_12_of[15:8]);
-    assign last_lane_13_of = (vector_1[223:208] & (psn_lanes_1 | {16{(~psn_group_1[13])}}));
+    assign last_lane_13_of = vector_1[223:208];
     assign last_lane_13[0] = (((last_lane_13_of[15] | (last_lane_13_of[13] & (~(|last_lane_13_of[15:14])))) | ((last_lane_13_of[11] | (last_lane_13_of[9] & (~(|last_lane_13_of[11:10])))) & (~(|last_lane_13_of[15:12])))) | (((last_lane_13_of[7] | (last_lane_13_of[5] & (~(|last_lane_13_of[7:6])))) | ((last_lane_13_of[3] | (last_lane_13_of[1] & (~(|last_lane_13_of[3:2])))) & (~(|last_lane_13_of[7:4])))) & (~(|last_lane_13_of[15:8]))));
     assign last_lane_13[1] = (((|last_lane_13_of[15:14]) | ((|last_lane_13_of[11:10]) & (~(|last_lane_13_of[15:12])))) | (((|last_lane_13_of[7:6]) | ((|last_lane_13_of[3:2]) & (~(|last_lane_13_of[7:4])))) & (~(|last_lane_13_of[15:8]))));
     assign last_lane_13[2] = ((|last_lane_13_of[15:12]) | ((|last_lane_13_of[7:4]) & (~(|last_lane_13_of[15:8]))));
     assign last_lane_13[3] = (|last_lane_13_of[15:8]);
-    assign last_lane_14_of = (vector_1[239:224] & (psn_lanes_1 | {16{(~psn_group_1[14])}}));
+    assign last_lane_14_of = vector_1[239:224];
     assign last_lane_14[0] = (((last_lane_14_of[15] | (last_lane_14_of[13] & (~(|last_lane_14_of[15:14])))) | ((last_lane_14_of[11] | (last_lane_14_of[9] & (~(|last_lane_14_of[11:10])))) & (~(|last_lane_14_of[15:12])))) | (((last_lane_14_of[7] | (last_lane_14_of[5] & (~(|last_lane_14_of[7:6])))) | ((last_lane_14_of[3] | (last_lane_14_of[1] & (~(|last_lane_14_of[3:2])))) & (~(|last_lane_14_of[7:4])))) & (~(|last_lane_14_of[15:8]))));
     assign last_lane_14[1] = (((|last_lane_14_of[15:14]) | ((|last_lane_14_of[11:10]) & (~(|last_lane_14_of[15:12])))) | (((|last_lane_14_of[7:6]) | ((|last_lane_14_of[3:2]) & (~(|last_lane_14_of[7:4])))) & (~(|last_lane_14_of[15:8]))));
     assign last_lane_14[2] = ((|last_lane_14_of[15:12]) | ((|last_lane_14_of[7:4]) & (~(|last_lane_14_of[15:8]))));
     assign last_lane_14[3] = (|last_lane_14_of[15:8]);
-    assign last_lane_15_of = (vector_1[255:240] & (psn_lanes_1 | {16{(~psn_group_1[15])}}));
+    assign last_lane_15_of = vector_1[255:240];
     assign last_lane_15[0] = (((last_lane_15_of[15] | (last_lane_15_of[13] & (~(|last_lane_15_of[15:14])))) | ((last_lane_15_of[11] | (last_lane_15_of[9] & (~(|last_lane_15_of[11:10])))) & (~(|last_lane_15_of[15:12])))) | (((last_lane_15_of[7] | (last_lane_15_of[5] & (~(|last_lane_15_of[7:6])))) | ((last_lane_15_of[3] | (last_lane_15_of[1] & (~(|last_lane_15_of[3:2])))) & (~(|last_lane_15_of[7:4])))) & (~(|last_lane_15_of[15:8]))));
     assign last_lane_15[1] = (((|last_lane_15_of[15:14]) | ((|last_lane_15_of[11:10]) & (~(|last_lane_15_of[15:12])))) | (((|last_lane_15_of[7:6]) | ((|last_lane_15_of[3:2]) & (~(|last_lane_15_of[7:4])))) & (~(|last_lane_15_of[15:8]))));
     assign last_lane_15[2] = ((|last_lane_15_of[15:12]) | ((|last_lane_15_of[7:4]) & (~(|last_lane_15_of[15:8]))));
@@ -852,7 +825,6 @@ module sack_tx (
     assign candidates[15:0] = (vector_any_3 & (psn_groups_3 & ((~next_groups) | {16{laps}})));
     assign candidates[31:16] = (vector_any_3 & ((~psn_groups_3) & ((~next_groups) & {16{laps}})));
     assign at_next = (((((vector_3[15:0] & {16{next_group[0]}}) | (vector_3[31:16] & {16{next_group[1]}})) | ((vector_3[47:32] & {16{next_group[2]}}) | (vector_3[63:48] & {16{next_group[3]}}))) | (((vector_3[79:64] & {16{next_group[4]}}) | (vector_3[95:80] & {16{next_group[5]}})) | ((vector_3[111:96] & {16{next_group[6]}}) | (vector_3[127:112] & {16{next_group[7]}})))) | ((((vector_3[143:128] & {16{next_group[8]}}) | (vector_3[159:144] & {16{next_group[9]}})) | ((vector_3[175:160] & {16{next_group[10]}}) | (vector_3[191:176] & {16{next_group[11]}}))) | (((vector_3[207:192] & {16{next_group[12]}}) | (vector_3[223:208] & {16{next_group[13]}})) | ((vector_3[239:224] & {16{next_group[14]}}) | (vector_3[255:240] & {16{next_group[15]}})))));
-    assign next_in_group_of_psn = ((psn_3[7:4] == next_3[7:4]) & (~laps));
     assign at_next_last_of = (at_next_4 & at_next_lanes_4);
     assign at_next_last[0] = (((at_next_last_of[15] | (at_next_last_of[13] & (~(|at_next_last_of[15:14])))) | ((at_next_last_of[11] | (at_next_last_of[9] & (~(|at_next_last_of[11:10])))) & (~(|at_next_last_of[15:12])))) | (((at_next_last_of[7] | (at_next_last_of[5] & (~(|at_next_last_of[7:6])))) | ((at_next_last_of[3] | (at_next_last_of[1] & (~(|at_next_last_of[3:2])))) & (~(|at_next_last_of[7:4])))) & (~(|at_next_last_of[15:8]))));
     assign at_next_last[1] = (((|at_next_last_of[15:14]) | ((|at_next_last_of[11:10]) & (~(|at_next_last_of[15:12])))) | (((|at_next_last_of[7:6]) | ((|at_next_last_of[3:2]) & (~(|at_next_last_of[7:4])))) & (~(|at_next_last_of[15:8]))));
@@ -950,7 +922,6 @@ module sack_tx (
     assign order[33] = (|(pending_at_base_6 & (~base_lanes_6)));
     assign nearest = (order & ((~order) + 34'h1));
     assign allowed_lanes = own_7 ? base_lanes_7
-        : own_again_7 ? (~base_lanes_7)
         : 16'hffff;
     assign nearest_lanes = (((((pending_7[15:0] & {16{nearest_group_7[0]}}) | (pending_7[31:16] & {16{nearest_group_7[1]}})) | ((pending_7[47:32] & {16{nearest_group_7[2]}}) | (pending_7[63:48] & {16{nearest_group_7[3]}}))) | (((pending_7[79:64] & {16{nearest_group_7[4]}}) | (pending_7[95:80] & {16{nearest_group_7[5]}})) | ((pending_7[111:96] & {16{nearest_group_7[6]}}) | (pending_7[127:112] & {16{nearest_group_7[7]}})))) | ((((pending_7[143:128] & {16{nearest_group_7[8]}}) | (pending_7[159:144] & {16{nearest_group_7[9]}})) | ((pending_7[175:160] & {16{nearest_group_7[10]}}) | (pending_7[191:176] & {16{nearest_group_7[11]}}))) | (((pending_7[207:192] & {16{nearest_group_7[12]}}) | (pending_7[223:208] & {16{nearest_group_7[13]}})) | ((pending_7[239:224] & {16{nearest_group_7[14]}}) | (pending_7[255:240] & {16{nearest_group_7[15]}})))));
     assign again_lane_8 = (nearest_lanes_8 & ((~nearest_lanes_8) + 16'h1));
@@ -1114,12 +1085,13 @@ module sack_tx (
     assign m_axis_result_pending = output_queue_m_axis_tdata[65];
     assign m_axis_result_outstanding = output_queue_m_axis_tdata[74:66];
     assign moves = output_queue_s_axis_tready;
+    assign moves_next = (~((m_axis_result_tvalid & (~m_axis_result_tready)) & (valid_11 | (~output_queue_s_axis_tready))));
 
     always @(posedge clk) begin
         if (rst) begin
             clearing <= 1'h1;
         end else begin
-            clearing <= (clearing & (~sweep_last));
+            clearing <= next_clearing;
         end
     end
 
@@ -1182,8 +1154,8 @@ module sack_tx (
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
-        end else if (input_free) begin
-            input_valid <= (s_axis_op_tvalid & (~clearing));
+        end else if (input_ready) begin
+            input_valid <= s_axis_op_tvalid;
         end
     end
 
@@ -1195,6 +1167,14 @@ module sack_tx (
             input_vector <= s_axis_op_vector;
             input_echo <= s_axis_op_echo;
             input_now <= s_axis_op_now;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            input_ready <= 1'h0;
+        end else begin
+            input_ready <= ((~next_clearing) & (next_input_can_issue | (~next_input_valid)));
         end
     end
 
@@ -1303,11 +1283,7 @@ module sack_tx (
             vector_3 <= vector_2;
             vector_4 <= vector_3;
             vector_5 <= vector_4;
-            psn_lanes_1 <= psn_lanes;
-            psn_group_1 <= psn_group;
             psn_groups_1 <= psn_groups;
-            psn_lanes_2 <= psn_lanes_1;
-            psn_lanes_3 <= psn_lanes_2;
             psn_groups_2 <= psn_groups_1;
             psn_groups_3 <= psn_groups_2;
             vector_any_2 <= vector_any;
@@ -1374,7 +1350,7 @@ module sack_tx (
             status_6 <= status_5;
             candidates_4 <= candidates;
             at_next_4 <= at_next;
-            at_next_lanes_4 <= ((~next_lanes) & (psn_lanes_3 | {16{(~next_in_group_of_psn)}}));
+            at_next_lanes_4 <= (~next_lanes);
             at_next_any_5 <= (|at_next_last_of);
             at_next_last_5 <= at_next_last;
             group_any_5 <= (|group_last_of);
@@ -1404,7 +1380,6 @@ module sack_tx (
             pending_at_base_6 <= pending_at_base;
             nearest_group_7 <= ((nearest[16:1] | nearest[32:17]) | (base_group_6 & {16{(nearest[0] | nearest[33])}}));
             own_7 <= nearest[0];
-            own_again_7 <= nearest[33];
             nearest_lanes_8 <= (nearest_lanes & allowed_lanes);
             again_group_8 <= (nearest_group_7 & {16{retransmit_7}});
             position_9 <= position;
