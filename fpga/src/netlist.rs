@@ -48,17 +48,17 @@ impl Area {
     }
 }
 
-/// A memory of the design.
+/// A memory of the design, or a table that synthesis put in block RAM of its own accord.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The unit it is in.
     pub unit: String,
-    /// Its instance's path inside the unit.
+    /// Its instance's path inside the unit; of a table the netlist's name.
     pub name: String,
-    /// Depth in words.
-    pub words: u32,
-    /// Width of a word in bits.
-    pub bits: u32,
+    /// Depth in words; not known of a table.
+    pub words: Option<u32>,
+    /// Width of a word in bits; not known of a table.
+    pub bits: Option<u32>,
     /// Block RAMs that it got.
     pub block_rams: u32,
 }
@@ -116,10 +116,31 @@ impl Netlist {
         areas
     }
 
-    /// The memories inside a unit with the block RAMs that each got.
+    /// The memories inside a unit with the block RAMs that each got, and the tables that got some.
     pub fn memories(&self, unit: &str, module: &Module) -> Vec<Memory> {
         let mut found = Vec::new();
         self.collect(unit, "", module, &mut found);
+        let prefix = format!("{}.{unit}.", harness::NAME);
+        for (cell, Cell { kind }) in &self.cells {
+            let Some((_, name)) = cell.split_once(&prefix) else {
+                continue;
+            };
+            let mut area = Area::default();
+            area.count(kind);
+            if area.block_ram > 0
+                && !found
+                    .iter()
+                    .any(|memory| name.starts_with(&format!("{}.", memory.name)))
+            {
+                found.push(Memory {
+                    unit: unit.into(),
+                    name: name.into(),
+                    words: None,
+                    bits: None,
+                    block_rams: area.block_ram,
+                });
+            }
+        }
         found
     }
 
@@ -142,8 +163,8 @@ impl Netlist {
                     found.push(Memory {
                         unit: unit.into(),
                         name,
-                        words: 1 << address,
-                        bits,
+                        words: Some(1 << address),
+                        bits: Some(bits),
                         block_rams: area.block_ram,
                     });
                 }

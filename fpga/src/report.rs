@@ -31,7 +31,7 @@ pub struct Report {
     pub total: Area,
     /// Used and available of what the device has, by nextpnr's names, after packing (of the chosen run).
     pub utilisation: BTreeMap<String, Utilisation>,
-    /// Every memory of the units.
+    /// Every memory of the units, and every table in block RAM.
     pub memories: Vec<Memory>,
     /// Every run of place and route.
     pub runs: Vec<Run>,
@@ -174,6 +174,7 @@ impl Report {
     }
 
     fn memory_table(&self) -> String {
+        let size = |number: Option<u32>| number.map_or("-".into(), |number| number.to_string());
         let rows: Vec<Vec<String>> = self
             .memories
             .iter()
@@ -184,8 +185,8 @@ impl Report {
                 };
                 vec![
                     format!("{}.{}", m.unit, m.name),
-                    m.words.to_string(),
-                    m.bits.to_string(),
+                    size(m.words),
+                    size(m.bits),
                     place,
                 ]
             })
