@@ -129,13 +129,14 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
             let slice = slices
                 .iter()
                 .find(|slice| port.name.strip_suffix("_tvalid") == Some(&slice.stream));
-            let partner = match slice {
+            let (partner, pending) = match slice {
                 Some(slice) => {
                     b.drive(&slice.unit_ready, &partner);
-                    slice.ready.clone()
+                    (slice.ready.clone(), presented | &slice.valid)
                 }
-                None => partner,
+                None => (partner, presented.clone()),
             };
+            b.wire(&pending_name(unit, port.name), &pending);
             wiring.end_of_handshake(port, presented, always, &partner);
             if port.name.ends_with("_tready") {
                 waiting.push(partner);
@@ -147,7 +148,7 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
         .outputs
         .iter()
         .map(|field| match field.role {
-            Role::Presented => b.get(&presented_name(&field.unit, &field.port)),
+            Role::Presented => b.get(&pending_name(&field.unit, &field.port)),
             _ => b.get(&format!("{}_{}", field.unit, field.port)),
         })
         .collect();
@@ -179,7 +180,8 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
 }
 
 /// A register slice for the handshake of a unit's input stream: the harness stands far from the unit, and a unit's `tready` is not
-/// straight from a register. The fields need none, since they do not change between two loads.
+/// straight from a register. The fields need none: they do not change between two loads, and [`pending_name`] tells
+/// when the next load may come.
 struct Slice {
     stream: String,
     valid: Signal,
@@ -310,6 +312,11 @@ impl Wiring<'_> {
 
 fn presented_name(unit: &str, port: &str) -> String {
     format!("presented_{unit}_{port}")
+}
+
+/// The port is high, or about to be: what the handshake of [`presented_name`] has not ended yet at the unit itself.
+fn pending_name(unit: &str, port: &str) -> String {
+    format!("pending_{unit}_{port}")
 }
 
 fn reset_name(position: usize) -> String {

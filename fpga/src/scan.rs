@@ -91,7 +91,8 @@ Bit 0 goes first in each direction. To do one operation: send {input_bits} bits 
 first scan clock is bit 0); then load with `once` of the result's `tready` set to let it go. `reset` (active) resets the units
 and clears what is presented. What is sent comes back {} scan clocks later, which proves the chain.
 
-A load while an operation is still presented replaces it, which AXI4-Stream forbids: look at `is still high` first.
+A load while an operation is still presented replaces its fields, which AXI4-Stream forbids: look at `is still high` first.
+To end `always`, load the same fields without it, wait until the port is not high any more, and only then load others.
 
 ",
             input_bits + output_bits

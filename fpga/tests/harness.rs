@@ -185,12 +185,14 @@ module bench;
         send({once}); show;
         send({take}); show;
         send({always}); show;
+        send({nothing}); show;
         reset = 1; #100; reset = 0; #100; show;
         $finish;
     end
 endmodule
 ",
             all = inputs + outputs,
+            nothing = sent(layout, &[("s_axis_tdata", Role::Value, 0x1234)]),
         ),
     )
     .unwrap();
@@ -216,6 +218,7 @@ endmodule
         "1 beef 1 0 0, 1", // presented for one handshake: the second entry is free
         "0 0000 1 0 0, 0", // taken, once
         "1 1234 0 1 0, 1", // presented on and on: both entries are full
+        "1 1234 0 1 0, 1", // not presented any more, but the slice before the unit still holds some
         "0 0000 1 0 0, 0", // reset clears entries and what is presented
     ];
     let said: Vec<&str> = said.lines().filter(|line| !line.contains("$finish")).collect();
