@@ -274,7 +274,8 @@ write_json netlist.json
             suite.synthesis
         );
         self.write("synthesis.ys", &script)?;
-        let arguments = ["-s", "synthesis.ys"].map(String::from);
+        // Its own log is the whole one: what a WebAssembly yosys writes to its output after a run of ABC is lost.
+        let arguments = ["-q", "-l", "yosys.log", "-s", "synthesis.ys"].map(String::from);
         self.step("yosys", || {
             self.options
                 .tools

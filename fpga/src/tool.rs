@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::{
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -67,17 +67,18 @@ impl Tools {
         }
     }
 
-    /// Runs the tool in `folder`; all that it says goes to the file `log` there.
+    /// Runs the tool in `folder`. All that it says ends up in the file `log` there, which the tool may write by itself.
     ///
     /// # Errors
     /// [`Error::ToolMissing`], [`Error::ToolFailed`], [`Error::Output`].
     pub fn run(&self, tool: &str, arguments: &[String], folder: &Path, log: &str) -> Result<(), Error> {
         let log = folder.join(log);
+        let captured = log.with_extension("captured");
         let output = |source| Error::Output {
             path: log.clone(),
             source,
         };
-        let file = File::create(&log).map_err(output)?;
+        let file = File::create(&captured).map_err(output)?;
         let status = self
             .command(tool)
             .args(arguments)
@@ -86,26 +87,18 @@ impl Tools {
             .stderr(file)
             .status()
             .map_err(|error| self.missing(tool, &error))?;
+        let said = fs::read(&captured).map_err(output)?;
+        let own = fs::read(&log).unwrap_or_default();
+        fs::write(&log, [own.as_slice(), &said].concat()).map_err(output)?;
+        fs::remove_file(&captured).map_err(output)?;
         if status.success() {
             return Ok(());
         }
-        let said = std::fs::read(&log).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-        let tail = lines[lines.len().saturating_sub(TAIL)..]
-            .iter()
-            .map(|line| format!("  {line}"))
-            .collect::<Vec<_>>()
-            .join("\n");
         Err(Error::ToolFailed {
             tool: tool.into(),
             status: status.to_string(),
             log,
-            tail: if tail.is_empty() {
-                "  (it said nothing)".into()
-            } else {
-                tail
-            },
+            tail: tail(&String::from_utf8_lossy(&own), &String::from_utf8_lossy(&said)),
         })
     }
 
@@ -115,6 +108,25 @@ impl Tools {
             reason: error.to_string(),
         }
     }
+}
+
+/// The last lines of the tool's own log, and those of what it said besides.
+fn tail(own: &str, said: &str) -> String {
+    let last = |text: &str| -> Vec<String> {
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let start = lines.len().saturating_sub(TAIL);
+        lines[start..].iter().map(|line| format!("  {line}")).collect()
+    };
+    let mut lines = last(own);
+    for line in last(said) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() {
+        lines.push("  (it said nothing)".into());
+    }
+    lines.join("\n")
 }
 
 /// The first word like 0.70 or nextpnr-0.11.1 in the text, as numbers and dots.

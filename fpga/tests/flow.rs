@@ -179,6 +179,21 @@ fn failing_tool_leaves_only_its_log() {
     );
 }
 
+/// yosys writes a log of its own; an error that is only there is shown, and so is one that is only in its output.
+#[test]
+fn errors_in_either_log_are_shown() {
+    let bench = Bench::new();
+    let version = "[ \"$1\" = --version ] && echo 'Yosys 0.70' && exit";
+    bench.tool(
+        "yosys",
+        &format!("{version}\n echo 'ERROR: late' >yosys.log; echo crashed >&2; exit 1"),
+    );
+    let failed = bench.build(&[]);
+    assert_refused(&failed, 3, "  ERROR: late\n  crashed\n");
+    let log = fs::read_to_string(bench.path("out/ulx3s-85f-tiny-sack_rx-failed-yosys.log")).unwrap();
+    assert_eq!(log, "ERROR: late\ncrashed\n");
+}
+
 /// A tool that says it succeeded but wrote nothing is a failed tool.
 #[test]
 fn tool_that_writes_nothing() {
