@@ -111,7 +111,7 @@ impl Resets {
         }
         self.left -= 1;
         if self.left == 0 {
-            let in_clear = self.clear > 0 && random.random_range(0..3) == 0;
+            let in_clear = self.clear > 0 && random.random();
             let longest = if in_clear {
                 self.clear
             } else {

@@ -1,8 +1,10 @@
 //! Stimulus of `rate_limiter`.
 //!
-//! In each `Phase` a few connections get rates, bursts and charges of one kind: fast ones that wait for a slot or two, slow ones
+//! In each phase a few connections get rates, bursts and charges of one kind: fast ones that wait for a slot or two, slow ones
 //! that wait beyond the wheel's horizon, convoys that wait in one slot, debtors. A `Shadow` of each connection, taken from the events, tells who
 //! may send and what must have happened in the wheel, which cannot be seen from outside.
+
+mod traffic;
 
 use crate::{
     bins::{Bins, bins},
@@ -10,14 +12,11 @@ use crate::{
 };
 use metaroce_model::{
     Params,
-    port::rate_limiter::{
-        BYTES_BITS, ELAPSED_BITS, Inputs, LATENCY, LINK_CLOCKS, Outputs, RATE_BITS, RATE_MANTISSA_BITS,
-        SAME_CONNECTION_CLOCKS, TOKEN_FRACTION_BITS, op,
-    },
-    serial::Serial,
+    port::rate_limiter::{ELAPSED_BITS, Inputs, LATENCY, LINK_CLOCKS, Outputs, SAME_CONNECTION_CLOCKS, op},
     unit::rate_limiter::RateLimiter as Unit,
 };
 use rand::RngExt;
+use traffic::{Operation, Phase, Shadow, Widths, exponent, mantissa};
 
 bins! {
     Configure = "CONFIGURE",
@@ -29,14 +28,14 @@ bins! {
     Reserved6 = "reserved operation 6",
     Reserved7 = "reserved operation 7",
     Wake = "WAKE",
-    Distance1 = "operations on one connection accepted 1 clock apart",
-    Distance2 = "operations on one connection accepted 2 clocks apart",
-    Distance3 = "operations on one connection accepted 3 clocks apart",
-    Distance4 = "operations on one connection accepted 4 clocks apart",
-    Distance5 = "operations on one connection accepted 5 clocks apart",
-    Distance6 = "operations on one connection accepted 6 clocks apart",
-    Distance7 = "operations on one connection accepted 7 clocks apart",
-    Distance8 = "operations on one connection accepted 8 clocks apart",
+    Distance1 = "operation accepted 1 moving clock after another of its connection",
+    Distance2 = "operation accepted 2 moving clocks after another of its connection",
+    Distance3 = "operation accepted 3 moving clocks after another of its connection",
+    Distance4 = "operation accepted 4 moving clocks after another of its connection",
+    Distance5 = "operation accepted 5 moving clocks after another of its connection",
+    Distance6 = "operation accepted 6 moving clocks after another of its connection",
+    Distance7 = "operation accepted 7 moving clocks after another of its connection",
+    Distance8 = "operation accepted 8 moving clocks after another of its connection",
     WakeBehind = "WAKE as close behind an operation on its connection as the spacing allows",
     BehindWake = "operation as close behind its connection's WAKE as the spacing allows",
     WaitsForRecheck = "operation waits for a recheck",
@@ -80,8 +79,6 @@ bins! {
     DeficitCut = "debt of a waiting connection beyond what its wait is computed from",
 }
 
-/// Connections that can be hot at a time.
-const HOT: usize = 16;
 /// Operations that can be between acceptance and event.
 const IN_FLIGHT: usize = 16;
 const _: () = assert!(LATENCY + 2 <= IN_FLIGHT);
@@ -124,179 +121,22 @@ pub struct RateLimiter {
     bins: Bins,
 }
 
-/// What depends on the profile.
-#[derive(Clone, Debug)]
-struct Widths {
-    timestamp: Serial,
-    connection_mask: u16,
-    burst_mask: u32,
-    burst_bits: u32,
-    max_packet_bytes: u32,
-    slots: u32,
-    tick_bits: u32,
-    /// Timestamps and tokens are wide enough to be cut.
-    cuts: bool,
-}
-
-impl Widths {
-    /// Ticks of a turn of the wheel.
-    fn horizon(&self) -> u32 {
-        self.slots << self.tick_bits
-    }
-}
-
-/// An operation, with what must be known of it when its event comes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Operation {
-    op: u8,
-    connection: u16,
-    rate: u16,
-    burst: u32,
-    bytes: u16,
-    /// Ticks since the operation before it on its connection.
-    elapsed: u32,
-}
-
-/// For some thousand clocks: which connections, what they are about, how the time moves.
-#[derive(Clone, Debug)]
-struct Phase {
-    left: u32,
-    kind: Kind,
-    order: Order,
-    hot: [u16; HOT],
-    used: usize,
-    turn: usize,
-    /// Operations until all hot connections are configured.
-    configure: usize,
-    /// Rate, burst and bytes of a convoy.
-    rate: u16,
-    burst: u32,
-    bytes: u16,
-    /// Connections in debt are left alone, mostly.
-    polite: bool,
-    /// An operation offered stays until it is accepted; otherwise it is garbage until then.
-    steady: bool,
-    jumps: bool,
-}
-
-/// What connections are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Fast,
-    Medium,
-    Slow,
-    Any,
-    /// All alike.
-    Convoy,
-    Debt,
-}
-
-/// How the connection of an operation is chosen.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    Random,
-    Round,
-    Everywhere,
-}
-
-/// What is known of a connection, by the events that came.
-#[derive(Clone, Copy, Debug)]
-struct Shadow {
-    rate: u16,
-    cap: u32,
-    /// In bytes, when last seen.
-    tokens: i32,
-    waiting: bool,
-    /// When it began to wait, in moved clocks.
-    since: u32,
-    configured_waiting: bool,
-    /// When the last operation was accepted, in clocks and in ticks.
-    accepted: u32,
-    settled: u32,
-    /// When the last event came, in clocks.
-    event: u32,
-}
-
-impl Shadow {
-    const NEW: Self = Self {
-        rate: 0,
-        cap: 0,
-        tokens: -1,
-        waiting: false,
-        since: 0,
-        configured_waiting: false,
-        accepted: u32::MAX / 2,
-        settled: 0,
-        event: u32::MAX / 2,
-    };
-}
-
-impl Shadow {
-    /// It is stopped, or takes a thousand ticks or more to come out of debt.
-    fn is_stuck(&self) -> bool {
-        let gathered = (u64::from(mantissa(self.rate)) * 1000) << exponent(self.rate);
-        gathered >> TOKEN_FRACTION_BITS < u64::from(self.tokens.unsigned_abs())
-    }
-
-    /// A charge after which the connection waits about as long as the wheel allows.
-    fn bytes_to_the_horizon(&self, widths: &Widths, random: &mut Random) -> Option<u16> {
-        let last = (widths.slots - 3) << widths.tick_bits;
-        let ticks = last + random.random_range(0..3 << widths.tick_bits) - (1 << widths.tick_bits);
-        let gathered = (u64::from(mantissa(self.rate)) * u64::from(ticks)) << exponent(self.rate);
-        let bytes = i64::from(self.tokens) + (gathered >> TOKEN_FRACTION_BITS) as i64;
-        u16::try_from(bytes).ok().filter(|bytes| *bytes < 1 << BYTES_BITS)
-    }
-}
-
-fn mantissa(rate: u16) -> u32 {
-    u32::from(rate) & ((1 << RATE_MANTISSA_BITS) - 1)
-}
-
-fn exponent(rate: u16) -> u32 {
-    u32::from(rate) >> RATE_MANTISSA_BITS
-}
-
 impl Stimulus<Unit> for RateLimiter {
     fn new(params: &Params, seed: u64) -> Self {
         let mut random = random(seed);
         let clear = params.connections;
-        let timestamp = Serial::new(params.timestamp_bits);
-        let cuts = params.timestamp_bits > ELAPSED_BITS && params.burst_bits > ELAPSED_BITS;
-        let possible = BINS.len() - if cuts { 0 } else { 2 };
+        let widths = Widths::new(params);
+        let possible = BINS.len() - if widths.cuts { 0 } else { 2 };
         Self {
-            widths: Widths {
-                timestamp,
-                connection_mask: (params.connections - 1) as u16,
-                burst_mask: (1 << params.burst_bits) - 1,
-                burst_bits: params.burst_bits,
-                max_packet_bytes: params.max_packet_bytes,
-                slots: params.wheel_slots,
-                tick_bits: params.wheel_tick_bits,
-                cuts,
-            },
             valid: Flow::new(400),
             ready: Flow::new(400),
             resets: Resets::with_clear((20 * clear).max(20_000), clear),
-            phase: Phase {
-                left: 0,
-                kind: Kind::Fast,
-                order: Order::Random,
-                hot: [0; HOT],
-                used: HOT,
-                turn: 0,
-                configure: 0,
-                rate: 0,
-                burst: 0,
-                bytes: 0,
-                polite: false,
-                steady: false,
-                jumps: false,
-            },
+            phase: Phase::new(params),
             clock: 0,
             moved: 0,
             unheld: 0,
             held_for: 0,
-            now: timestamp.mask() - random.random_range(0..2000),
+            now: widths.timestamp.mask() - random.random_range(0..2000),
             shadows: vec![Shadow::NEW; params.connections as usize],
             waiting: 0,
             held: None,
@@ -312,6 +152,7 @@ impl Stimulus<Unit> for RateLimiter {
             // The stages hold one operation of a connection every few clocks; beside them are the queue and the input register.
             full: 3 + (LATENCY - 1) * SAME_CONNECTION_CLOCKS.min(clear as usize) / SAME_CONNECTION_CLOCKS,
             bins: Bins::new(BINS.into_iter().take(possible)),
+            widths,
             random,
         }
     }
@@ -366,12 +207,12 @@ impl RateLimiter {
     #[inline]
     fn pass_time(&mut self) {
         if self.phase.left == 0 {
-            self.new_phase();
+            self.phase.change(&self.widths, &mut self.random);
         }
         self.phase.left -= 1;
         let mut step = 1;
         if self.phase.jumps && self.random.random_range(0..64) == 0 {
-            step = self.jump();
+            step = self.widths.jump(self.now, &mut self.random);
             self.hit(Bin::Jump, self.waiting > 0 && step > self.widths.horizon());
         }
         let before = self.now;
@@ -380,78 +221,6 @@ impl RateLimiter {
             self.hit(Bin::TimeWrap, true);
             self.hit(Bin::WaitWrap, self.waiting > 0);
         }
-    }
-
-    /// By how many ticks the time jumps.
-    fn jump(&mut self) -> u32 {
-        let Self { random, widths, .. } = self;
-        let most = widths.timestamp.half() - 1;
-        let step = match random.random_range(0..16) {
-            0..=5 => random.random_range(1..=4 << widths.tick_bits),
-            6..=9 => random.random_range(1..=widths.horizon()),
-            10..=11 => widths.horizon() + random.random_range(0..32) - 16,
-            12 => random.random_range(1..=8 * widths.horizon()),
-            13 => (1 << ELAPSED_BITS) + random.random_range(0..64) - 48,
-            14 => widths.timestamp.mask() - self.now,
-            _ => random.random(),
-        };
-        step.min(most)
-    }
-
-    fn new_phase(&mut self) {
-        let Self {
-            random,
-            widths,
-            phase,
-            ..
-        } = self;
-        phase.kind = match random.random_range(0..16) {
-            0..=4 => Kind::Fast,
-            5..=6 => Kind::Medium,
-            7..=8 => Kind::Slow,
-            9..=11 => Kind::Any,
-            12..=14 => Kind::Convoy,
-            _ => Kind::Debt,
-        };
-        phase.left = match phase.kind {
-            Kind::Debt => random.random_range(200..1500),
-            _ => random.random_range(200..3000),
-        };
-        phase.order = match random.random_range(0..8) {
-            0..=3 => Order::Random,
-            4..=6 => Order::Round,
-            _ => Order::Everywhere,
-        };
-        phase.used = random.random_range(1..=HOT);
-        let first: u16 = random.random();
-        for (place, connection) in phase.hot.iter_mut().enumerate() {
-            *connection = match phase.kind {
-                Kind::Convoy => first.wrapping_add(place as u16),
-                _ => random.random(),
-            } & widths.connection_mask;
-        }
-        match phase.kind {
-            Kind::Convoy => (phase.used, phase.order) = (HOT, Order::Round),
-            Kind::Debt => phase.used = random.random_range(1..=3),
-            _ => {}
-        }
-        phase.configure = if random.random_range(0..4) > 0 {
-            phase.used
-        } else {
-            0
-        };
-        phase.rate = random.random_range(1..256) | random.random_range(10..16) << RATE_MANTISSA_BITS;
-        phase.burst = random.random_range(0..2 * widths.max_packet_bytes);
-        phase.bytes = random.random_range(64..=widths.max_packet_bytes) as u16;
-        phase.polite = match phase.kind {
-            Kind::Debt => false,
-            Kind::Fast | Kind::Convoy => random.random_range(0..16) > 0,
-            _ => random.random_range(0..8) > 0,
-        };
-        phase.steady = random.random_range(0..4) == 0;
-        // Slow connections see nothing happen otherwise.
-        let slow = matches!(phase.kind, Kind::Medium | Kind::Slow | Kind::Any);
-        phase.jumps = random.random_range(0..4) == 0 || slow && random.random();
     }
 
     fn reset(&mut self) {
@@ -493,7 +262,9 @@ impl RateLimiter {
         }
         let operation = match self.held.take() {
             Some(operation) => operation,
-            None => self.make(),
+            None => self
+                .phase
+                .operation(&self.shadows, &self.widths, &mut self.random),
         };
         if ready {
             self.accept(operation);
@@ -510,67 +281,14 @@ impl RateLimiter {
         let elapsed = self.widths.timestamp.distance(shadow.settled, self.now);
         (shadow.accepted, shadow.settled) = (self.clock, self.now);
         self.accepted = self.clock;
-        if (1..=8).contains(&self.distance) {
+        // Only without stalls are clocks moving clocks.
+        if (1..=8).contains(&self.distance) && self.unheld > self.distance {
             self.bins
                 .hit(Bin::Distance1 as usize + self.distance as usize - 1, true);
         }
         self.in_flight[(self.oldest + self.count) % IN_FLIGHT] = Operation { elapsed, ..operation };
         self.count += 1;
         self.hit(Bin::Stall, self.count == self.full);
-    }
-
-    /// The next operation.
-    fn make(&mut self) -> Operation {
-        let Self {
-            random,
-            widths,
-            phase,
-            shadows,
-            ..
-        } = self;
-        let mut operation = widths.garbage(random);
-        operation.connection = match phase.order {
-            Order::Everywhere if phase.configure == 0 => random.random::<u16>() & widths.connection_mask,
-            Order::Random if phase.configure == 0 => phase.hot[random.random_range(0..phase.used)],
-            _ => {
-                phase.turn = (phase.turn + 1) % phase.used;
-                phase.hot[phase.turn]
-            }
-        };
-        let shadow = &shadows[usize::from(operation.connection)];
-        let in_debt = shadow.tokens < 0;
-        let draw = random.random_range(0..256);
-        operation.op = if phase.configure > 0 {
-            phase.configure -= 1;
-            op::CONFIGURE
-        } else {
-            match draw {
-                0..=1 => op::CONFIGURE,
-                2..=9 => op::HINT,
-                10..=25 => op::QUERY,
-                26..=29 => random.random_range(4..8),
-                // Who cannot come out of debt soon is set up anew.
-                30..=45 if phase.polite && in_debt && shadow.is_stuck() => op::CONFIGURE,
-                30..=239 if phase.polite && in_debt => op::QUERY,
-                _ => op::CHARGE,
-            }
-        };
-        match operation.op {
-            op::CONFIGURE | op::HINT => {
-                operation.rate = phase.a_rate(random);
-                operation.burst = phase.a_burst(widths, random);
-            }
-            op::CHARGE => {
-                operation.bytes = phase.some_bytes(widths, random);
-                if phase.kind != Kind::Convoy && random.random_range(0..8) == 0 {
-                    operation.bytes = shadow
-                        .bytes_to_the_horizon(widths, random)
-                        .unwrap_or(operation.bytes);
-                }
-            }
-            _ => {}
-        }
-        operation
     }
 
     /// Looks at the event offered in a clock without reset.
@@ -729,75 +447,6 @@ impl RateLimiter {
             (Bin::Together, together && self.unheld > 1),
         ] {
             self.hit(bin, happened);
-        }
-    }
-}
-
-impl Phase {
-    fn a_rate(&self, random: &mut Random) -> u16 {
-        if self.kind == Kind::Convoy && random.random_range(0..16) > 0 {
-            return self.rate;
-        }
-        let exponent = match self.kind {
-            Kind::Fast => random.random_range(11..16),
-            Kind::Medium => random.random_range(6..12),
-            Kind::Slow => random.random_range(0..7),
-            Kind::Debt => random.random_range(0..4),
-            _ => random.random_range(0..16u16),
-        };
-        let mantissa = match random.random_range(0..32) {
-            0 => 0,
-            1 => 1,
-            2 | 3 => 255,
-            4..=15 if self.kind == Kind::Fast => random.random_range(128..256),
-            _ if random.random_range(0..8) == 0 => 1 << random.random_range(0..8),
-            _ => random.random_range(0..256),
-        };
-        exponent << RATE_MANTISSA_BITS | mantissa
-    }
-
-    fn a_burst(&self, widths: &Widths, random: &mut Random) -> u32 {
-        let packet = widths.max_packet_bytes;
-        if self.kind == Kind::Convoy && random.random_range(0..16) > 0 {
-            return self.burst;
-        }
-        match random.random_range(0..16) {
-            0..=3 => random.random_range(0..packet),
-            4 => packet + random.random_range(0..3) - 1,
-            5..=11 => packet + random.random_range(0..3 * packet),
-            12 => widths.burst_mask,
-            _ => random.random(),
-        }
-        .min(widths.burst_mask)
-    }
-
-    fn some_bytes(&self, widths: &Widths, random: &mut Random) -> u16 {
-        let largest = (1 << BYTES_BITS) - 1;
-        match (self.kind, random.random_range(0..16)) {
-            (Kind::Convoy, 0..=14) => self.bytes,
-            (Kind::Debt, 0..=8) => largest,
-            (Kind::Slow, 0..=7) => random.random_range(0..64),
-            (_, 0..=8) => random.random_range(64..=widths.max_packet_bytes) as u16,
-            (_, 9..=11) => widths.max_packet_bytes as u16,
-            (_, 12) => 0,
-            (_, 13) => random.random_range(0..64),
-            _ => random.random_range(0..=largest),
-        }
-    }
-}
-
-impl Widths {
-    /// Fields that mean nothing.
-    #[inline]
-    fn garbage(&self, random: &mut Random) -> Operation {
-        let bits: u64 = random.random();
-        Operation {
-            op: bits as u8 & 7,
-            connection: (bits >> 3) as u16 & self.connection_mask,
-            rate: (bits >> 15) as u16 & ((1 << RATE_BITS) - 1),
-            burst: (bits >> 27) as u32 & self.burst_mask,
-            bytes: (bits >> 50) as u16 & ((1 << BYTES_BITS) - 1),
-            ..Default::default()
         }
     }
 }

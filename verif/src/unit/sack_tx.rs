@@ -1,12 +1,14 @@
 //! Stimulus of `sack_tx`.
 //!
-//! Each path has a `Shadow` of its scoreboard, just good enough to make traffic that could be real, and a `Mood` that
-//! lasts for some operations: filling the window, draining it, sending again, anything at all, or one of the directed sequences that reach
-//! the counts' extremes. A few hot paths at a time get most of the operations, so that they meet in the pipeline.
+//! Each path has a `Shadow` of its scoreboard, just good enough to make traffic that could be real. A few hot paths at a time get the
+//! operations, so that they meet in the pipeline.
+
+mod path;
 
 use crate::{
     bins::{Bins, bins},
-    stimulus::{Flow, Random, Resets, Stimulus, random},
+    occupancy::Occupancy,
+    stimulus::{Flow, Random, Resets, Spray, Stimulus, random},
 };
 use metaroce_model::{
     Params,
@@ -14,9 +16,9 @@ use metaroce_model::{
         Vector,
         sack_tx::{Inputs, LATENCY, Outputs, op, status},
     },
-    serial::Serial,
     unit::sack_tx::SackTx as Unit,
 };
+use path::{Operation, Shadow, Widths, has_bit, set_bit};
 use rand::RngExt;
 
 bins! {
@@ -36,14 +38,14 @@ bins! {
     Timeout = "TIMEOUT",
     Reserved6 = "reserved operation 6",
     Reserved7 = "reserved operation 7",
-    Distance1 = "operations on one path accepted 1 clock apart",
-    Distance2 = "operations on one path accepted 2 clocks apart",
-    Distance3 = "operations on one path accepted 3 clocks apart",
-    Distance4 = "operations on one path accepted 4 clocks apart",
-    Distance5 = "operations on one path accepted 5 clocks apart",
-    Distance6 = "operations on one path accepted 6 clocks apart",
-    Distance7 = "operations on one path accepted 7 clocks apart",
-    Distance8 = "operations on one path accepted 8 clocks apart",
+    Distance1 = "operation accepted 1 moving clock after another of its path",
+    Distance2 = "operation accepted 2 moving clocks after another of its path",
+    Distance3 = "operation accepted 3 moving clocks after another of its path",
+    Distance4 = "operation accepted 4 moving clocks after another of its path",
+    Distance5 = "operation accepted 5 moving clocks after another of its path",
+    Distance6 = "operation accepted 6 moving clocks after another of its path",
+    Distance7 = "operation accepted 7 moving clocks after another of its path",
+    Distance8 = "operation accepted 8 moving clocks after another of its path",
     PsnWrap = "SEND of the last PSN before the wrap",
     BaseWrap = "base passes the wrap",
     RetransmitWrap = "RETRANSMIT beyond the wrap, base before it",
@@ -88,7 +90,7 @@ bins! {
 }
 
 /// Paths that can be hot at a time.
-const HOT: usize = 8;
+const HOT: u32 = 8;
 /// Operations that can be between acceptance and result.
 const IN_FLIGHT: usize = 16;
 const _: () = assert!(LATENCY + 2 <= IN_FLIGHT);
@@ -100,9 +102,13 @@ pub struct SackTx {
     valid: Flow,
     ready: Flow,
     resets: Resets,
+    spray: Spray,
     phase: Phase,
-    /// Clocks so far.
-    clock: u32,
+    pipeline: Occupancy,
+    /// The input register holds an operation.
+    waiting: bool,
+    /// Moving clocks so far, the present one included.
+    moment: u32,
     /// Timestamp that the next operation carries.
     time: u32,
     shadows: Vec<Shadow>,
@@ -116,165 +122,35 @@ pub struct SackTx {
     bins: Bins,
 }
 
-/// What depends on the profile.
-#[derive(Clone, Debug)]
-struct Widths {
-    psn: Serial,
-    timestamp: Serial,
-    sack: u32,
-    limbs: [u64; 4],
-    path_mask: u16,
-}
-
-/// An operation, with what must be known of it when its result comes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Operation {
-    op: u8,
-    path: u16,
-    psn: u32,
-    vector: [u64; 4],
-    echo: u32,
-    now: u32,
-    /// `base` before it.
-    base: u32,
-    /// `next` before it.
-    next: u32,
-}
-
-/// For some thousand clocks: which paths, how timestamps move, how operations are offered.
+/// For some thousand clocks: how timestamps move, how operations are offered.
 #[derive(Clone, Debug)]
 struct Phase {
     left: u32,
-    order: Order,
-    hot: [u16; HOT],
-    used: usize,
-    turn: usize,
     /// An operation offered stays until it is accepted; otherwise it is garbage until then.
     steady: bool,
     /// Chance of the time to stand still, in 256ths.
     still: u32,
 }
 
-/// How the path of an operation is chosen.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    Random,
-    Round,
-    Everywhere,
-}
-
-/// What is known of a path. `base` and `next` are exact when an operation is made, the timestamps when its result comes.
-#[derive(Clone, Copy, Debug)]
-struct Shadow {
-    base: u32,
-    next: u32,
-    mark: u32,
-    last_sent: u32,
-    probe_sent: u32,
-    probe_out: bool,
-    /// As the last result told.
-    pending: bool,
-    initialised: bool,
-    /// What the receiver has, as in the acknowledgement's vector; bits outside the window are of another lap.
-    received: [u64; 4],
-    mood: Mood,
-    /// Operations until the mood changes.
-    left: u32,
-    /// Chance of a packet to be lost, in 256ths.
-    loss: u32,
-    echoes: Echoes,
-    /// Times in a row that something was lost again since base moved.
-    again: u32,
-    accepted: u32,
-}
-
-impl Shadow {
-    const NEW: Self = Self {
-        base: 0,
-        next: 0,
-        mark: 0,
-        last_sent: 0,
-        probe_sent: 0,
-        probe_out: false,
-        pending: false,
-        initialised: false,
-        received: [0; 4],
-        mood: Mood::Steady,
-        left: 0,
-        loss: 0,
-        echoes: Echoes::Any,
-        again: 0,
-        accepted: u32::MAX / 2,
-    };
-}
-
-/// What a path is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mood {
-    Fill,
-    Steady,
-    Drain,
-    Repair,
-    Chaos,
-    /// The directed sequence: INIT, ...
-    Start,
-    /// ... SEND until the window is full, ...
-    FillUp,
-    /// ... all of it acknowledged or lost at once, and then RETRANSMIT until nothing is pending and all acknowledged or lost again at once.
-    SendAgain,
-}
-
-/// Which echoes a path's acknowledgements mostly have.
-#[derive(Clone, Copy, Debug)]
-enum Echoes {
-    Any,
-    BeforeMark,
-    FromMark,
-    FromLast,
-}
-
-/// Weights of the operations by their code, the reserved ones last.
-fn weights(mood: Mood) -> [u32; 7] {
-    match mood {
-        Mood::Fill => [0, 232, 12, 4, 4, 0, 4],
-        Mood::Drain => [0, 8, 200, 36, 6, 2, 4],
-        Mood::Repair => [0, 20, 70, 148, 10, 4, 4],
-        Mood::Chaos => [16, 60, 80, 50, 20, 12, 18],
-        _ => [1, 118, 90, 36, 6, 1, 4],
-    }
-}
-
 impl Stimulus<Unit> for SackTx {
     fn new(params: &Params, seed: u64) -> Self {
         let mut random = random(seed);
         let clear = params.total_paths();
-        let timestamp = Serial::new(params.timestamp_bits);
-        let limbs = std::array::from_fn(|limb| {
-            let bits = params.sack_bits.saturating_sub(64 * limb as u32).min(64);
-            u64::MAX.checked_shr(64 - bits).unwrap_or(0)
-        });
+        let widths = Widths::new(params);
         Self {
-            widths: Widths {
-                psn: Serial::new(params.psn_bits),
-                timestamp,
-                sack: params.sack_bits,
-                limbs,
-                path_mask: (params.total_paths() - 1) as u16,
-            },
             valid: Flow::new(400),
             ready: Flow::new(200),
             resets: Resets::with_clear((20 * clear).max(20_000), clear),
+            spray: Spray::new(params.total_paths()),
             phase: Phase {
                 left: 0,
-                order: Order::Random,
-                hot: std::array::from_fn(|_| random.random_range(0..params.total_paths()) as u16),
-                used: HOT,
-                turn: 0,
                 steady: false,
                 still: 0,
             },
-            clock: 0,
-            time: timestamp.mask() - random.random_range(0..2000),
+            pipeline: Occupancy::new(LATENCY),
+            waiting: false,
+            moment: 0,
+            time: widths.timestamp.mask() - random.random_range(0..2000),
             shadows: vec![Shadow::NEW; params.total_paths() as usize],
             held: None,
             in_flight: [Operation::default(); IN_FLIGHT],
@@ -283,13 +159,13 @@ impl Stimulus<Unit> for SackTx {
             clear,
             clear_left: clear,
             bins: Bins::new(BINS),
+            widths,
             random,
         }
     }
 
     #[inline]
     fn inputs(&mut self, outputs: &Outputs) -> Inputs {
-        self.clock = self.clock.wrapping_add(1);
         let rst = self.resets.next(&mut self.random);
         let wanted = self.valid.next(&mut self.random) || (self.phase.steady && self.held.is_some());
         let m_axis_result_tready = self.ready.next(&mut self.random);
@@ -298,6 +174,7 @@ impl Stimulus<Unit> for SackTx {
             self.reset();
             None
         } else {
+            self.moment = self.moment.wrapping_add(u32::from(self.pipeline.moves()));
             if outputs.m_axis_result_tvalid {
                 if m_axis_result_tready {
                     self.finish(outputs);
@@ -305,6 +182,11 @@ impl Stimulus<Unit> for SackTx {
                     self.hit(Bin::Held, true);
                 }
             }
+            let stalled = self.waiting && self.pipeline.is_full();
+            self.hit(Bin::Stall, stalled);
+            let issues = self.waiting && outputs.s_axis_op_tready;
+            self.pipeline.clock(issues, m_axis_result_tready);
+            self.waiting &= !issues;
             self.offer(wanted, outputs.s_axis_op_tready)
         };
         let Operation {
@@ -343,31 +225,19 @@ impl SackTx {
     /// A new phase when the last one is over; the time moves.
     #[inline]
     fn pass_time(&mut self) {
-        let random = &mut self.random;
         let mut step = 1;
-        if self.phase.still > 0 && random.random_range(0..256) < self.phase.still {
+        if self.phase.still > 0 && self.random.random::<u32>() >> 24 < self.phase.still {
             step = 0;
         }
         if self.phase.left == 0 {
-            let phase = &mut self.phase;
-            phase.left = random.random_range(200..4000);
-            phase.order = match random.random_range(0..8) {
-                0..=3 => Order::Random,
-                4..=6 => Order::Round,
-                _ => Order::Everywhere,
-            };
-            phase.used = random.random_range(1..=HOT);
-            for path in &mut phase.hot {
-                if !self.shadows[usize::from(*path)].is_directed() && random.random() {
-                    *path = random.random::<u16>() & self.widths.path_mask;
-                }
-            }
-            phase.steady = random.random_range(0..4) == 0;
-            phase.still = [0, 0, 0, 64, 224][random.random_range(0..5)];
-            step = match random.random_range(0..8) {
+            self.new_phase();
+            step = match self.random.random_range(0..8) {
                 // To just before the wrap, or anywhere.
-                0 => (self.widths.timestamp.mask() - random.random_range(0..1000)).wrapping_sub(self.time),
-                1 => random.random(),
+                0 => {
+                    let before_wrap = self.widths.timestamp.mask() - self.random.random_range(0..1000);
+                    before_wrap.wrapping_sub(self.time)
+                }
+                1 => self.random.random(),
                 _ => step,
             };
         }
@@ -380,6 +250,20 @@ impl SackTx {
         );
     }
 
+    fn new_phase(&mut self) {
+        // The sequences that reach the extremes take long.
+        let is_directed = |number| self.shadows[usize::from(self.spray.hot(number))].is_directed();
+        let busy = (0..self.spray.count().min(HOT)).any(is_directed);
+        if !busy || self.random.random_range(0..4) == 0 {
+            self.spray.change(&mut self.random, HOT);
+        }
+        self.phase = Phase {
+            left: self.random.random_range(200..4000),
+            steady: self.random.random_range(0..4) == 0,
+            still: [0, 0, 0, 64, 224][self.random.random_range(0..5)],
+        };
+    }
+
     fn reset(&mut self) {
         self.hit(Bin::ResetInFlight, self.count > 0);
         self.hit(Bin::ResetInClear, (1..self.clear).contains(&self.clear_left));
@@ -389,6 +273,8 @@ impl SackTx {
         self.clear_left = self.clear;
         self.held = None;
         self.count = 0;
+        self.waiting = false;
+        self.pipeline.clear();
     }
 
     /// What is offered in a clock without reset: `None` for garbage.
@@ -422,28 +308,20 @@ impl SackTx {
     #[inline]
     fn accept(&mut self, operation: Operation) {
         let shadow = &mut self.shadows[usize::from(operation.path)];
-        let distance = self.clock.wrapping_sub(shadow.accepted);
-        shadow.accepted = self.clock;
+        let distance = self.moment.wrapping_sub(shadow.accepted);
+        shadow.accepted = self.moment;
         if (1..=8).contains(&distance) {
             self.bins
                 .hit(Bin::Distance1 as usize + distance as usize - 1, true);
         }
         self.in_flight[(self.oldest + self.count) % IN_FLIGHT] = operation;
         self.count += 1;
-        self.hit(Bin::Stall, self.count == LATENCY + 2);
+        self.waiting = true;
     }
 
     /// The next operation; `base` and `next` of its path's shadow are as after it.
     fn make(&mut self) -> Operation {
-        let phase = &mut self.phase;
-        let path = match phase.order {
-            Order::Random => phase.hot[self.random.random_range(0..phase.used)],
-            Order::Round => {
-                phase.turn = (phase.turn + 1) % phase.used;
-                phase.hot[phase.turn]
-            }
-            Order::Everywhere => self.random.random::<u16>() & self.widths.path_mask,
-        };
+        let path = self.spray.next(self.random.random());
         let shadow = &mut self.shadows[usize::from(path)];
         shadow.choose_mood(&self.widths, &mut self.random);
         let mut operation = shadow.operation(self.time, &self.widths, &mut self.random);
@@ -571,7 +449,7 @@ impl SackTx {
             (Bin::WindowEmpty, remaining == 0 && steps > 0),
             (
                 Bin::Beyond,
-                remaining < self.widths.sack && bit(&operation.vector, operation.next % self.widths.sack),
+                remaining < self.widths.sack && has_bit(&operation.vector, operation.next % self.widths.sack),
             ),
             (Bin::Cumulative, steps > 0 && outputs.m_axis_result_holes > 0),
             (Bin::Holes, outputs.m_axis_result_holes > 0),
@@ -605,249 +483,4 @@ impl SackTx {
         }
         self.hit_extremes(outputs);
     }
-}
-
-impl Shadow {
-    /// A new mood if the old one is over.
-    fn choose_mood(&mut self, widths: &Widths, random: &mut Random) {
-        if self.left > 0 {
-            self.left -= 1;
-            return;
-        }
-        let long = 2 * widths.sack;
-        (self.mood, self.left) = match random.random_range(0..8) {
-            0 => (Mood::Fill, random.random_range(0..long)),
-            1 => (Mood::Drain, random.random_range(0..long / 4)),
-            2 | 3 => (Mood::Repair, random.random_range(0..long)),
-            4 => (Mood::Chaos, random.random_range(0..long / 4)),
-            5 => (Mood::Start, u32::MAX),
-            _ => (Mood::Steady, random.random_range(0..long)),
-        };
-        self.loss = [0, 4, 32, 128, 256][random.random_range(0..5)];
-        self.echoes = match random.random_range(0..4) {
-            0 => Echoes::Any,
-            1 => Echoes::BeforeMark,
-            2 => Echoes::FromMark,
-            _ => Echoes::FromLast,
-        };
-    }
-
-    fn operation(&mut self, now: u32, widths: &Widths, random: &mut Random) -> Operation {
-        let mut operation = Operation {
-            now,
-            base: self.base,
-            next: self.next,
-            ..widths.garbage(random)
-        };
-        operation.op = match self.mood {
-            _ if self.is_directed() => self.directed(&mut operation, widths, random),
-            mood => {
-                let mut draw = random.random_range(0..256);
-                let mut code = 0;
-                for weight in weights(mood) {
-                    if draw < weight {
-                        break;
-                    }
-                    draw -= weight;
-                    code += 1;
-                }
-                if code == op::RETRANSMIT && !self.pending && random.random_range(0..8) > 0 {
-                    code = op::ACKNOWLEDGE;
-                }
-                match code {
-                    op::ACKNOWLEDGE => self.acknowledgement(&mut operation, widths, random),
-                    op::INIT => operation.psn = widths.first_psn(random),
-                    6.. => code += random.random_range(0..2),
-                    _ => {}
-                }
-                code
-            }
-        };
-        match operation.op {
-            op::INIT => (self.base, self.next) = (operation.psn, operation.psn),
-            op::SEND if widths.psn.distance(self.base, self.next) < widths.sack => {
-                let arrives = random.random_range(0..256) >= self.loss;
-                set_bit(&mut self.received, self.next % widths.sack, arrives);
-                self.next = widths.psn.add(self.next, 1);
-            }
-            op::ACKNOWLEDGE => {
-                let steps = widths.psn.distance(self.base, operation.psn);
-                if steps <= widths.psn.distance(self.base, self.next) {
-                    self.base = operation.psn;
-                }
-            }
-            _ => {}
-        }
-        operation
-    }
-
-    /// It is in the sequence that reaches the extremes, which takes long.
-    fn is_directed(&self) -> bool {
-        matches!(self.mood, Mood::Start | Mood::FillUp | Mood::SendAgain)
-    }
-
-    /// One step of the sequence that reaches the extremes.
-    fn directed(&mut self, operation: &mut Operation, widths: &Widths, random: &mut Random) -> u8 {
-        let full = widths.psn.distance(self.base, self.next) == widths.sack;
-        // Nothing acknowledged, by an echo that reaches nothing.
-        operation.psn = self.base;
-        operation.vector = [0; 4];
-        operation.echo = widths.timestamp.add(self.mark, u32::MAX);
-        match self.mood {
-            Mood::Start => {
-                self.mood = Mood::FillUp;
-                operation.psn = widths.first_psn(random);
-                op::INIT
-            }
-            Mood::FillUp if !full || random.random_range(0..4) > 0 => op::SEND,
-            Mood::SendAgain if self.left > 0 => op::RETRANSMIT,
-            mood => {
-                let turn = random.random_range(0..6);
-                (self.mood, self.left) = if mood == Mood::FillUp && turn > 1 {
-                    (Mood::SendAgain, widths.sack + random.random_range(0..4))
-                } else {
-                    (Mood::Steady, 0)
-                };
-                let last_bit = widths.psn.add(self.next, u32::MAX) % widths.sack;
-                match turn {
-                    0 => operation.psn = self.next,
-                    1 => operation.vector = widths.limbs,
-                    2 => set_bit(&mut operation.vector, last_bit, true),
-                    3 => operation.echo = operation.now,
-                    _ => return op::TIMEOUT,
-                }
-                op::ACKNOWLEDGE
-            }
-        }
-    }
-
-    /// An acknowledgement that could be real, mostly.
-    fn acknowledgement(&self, operation: &mut Operation, widths: &Widths, random: &mut Random) {
-        let psn = widths.psn;
-        let outstanding = psn.distance(self.base, self.next);
-        let received = ones_from(&self.received, self.base % widths.sack, outstanding, widths.sack);
-        let steps = match random.random_range(0..64) {
-            0..=31 => received,
-            32..=45 => 0,
-            46..=56 => random.random_range(0..=received),
-            57 => outstanding,
-            58 => random.random_range(0..=outstanding),
-            59 => outstanding + random.random_range(1..=4),
-            60 => psn.half() - 1,
-            61 => psn.half() + random.random_range(0..2),
-            62 => psn.mask() - random.random_range(0..4),
-            _ => random.random(),
-        };
-        operation.psn = psn.add(self.base, steps);
-        let garbage = operation.vector;
-        operation.vector = self.received;
-        match random.random_range(0..32) {
-            // What is outside the window means nothing.
-            0..=7 => {
-                let window = range(operation.psn, psn.distance(operation.psn, self.next), widths.sack);
-                for limb in 0..4 {
-                    operation.vector[limb] =
-                        (self.received[limb] & window[limb]) | (garbage[limb] & !window[limb]);
-                }
-            }
-            8 => operation.vector = garbage,
-            9 => operation.vector = [0; 4],
-            _ => {}
-        }
-        operation.echo = self.echo(operation.now, widths.timestamp, random);
-    }
-
-    fn echo(&self, now: u32, timestamp: Serial, random: &mut Random) -> u32 {
-        let near = |origin: u32, random: &mut Random| {
-            timestamp.add(origin, random.random_range(0..3u32).wrapping_sub(1))
-        };
-        let before =
-            |origin: u32, random: &mut Random| timestamp.add(origin, u32::MAX - random.random_range(0..1000));
-        let any = random.random_range(0..4) == 0;
-        match self.echoes {
-            Echoes::BeforeMark if !any => before(self.mark, random),
-            Echoes::FromMark if !any => {
-                let since = timestamp.distance(self.mark, self.last_sent);
-                if since < timestamp.half() {
-                    timestamp.add(self.mark, random.random_range(0..=since.saturating_sub(1)))
-                } else {
-                    self.mark
-                }
-            }
-            Echoes::FromLast if !any => timestamp.add(self.last_sent, random.random_range(0..4)),
-            _ => match random.random_range(0..16) {
-                0..=3 => near(self.mark, random),
-                4..=6 => near(self.last_sent, random),
-                7..=9 => near(self.probe_sent, random),
-                10 => timestamp.add(near(self.mark, random), timestamp.half()),
-                11 => timestamp.add(near(self.last_sent, random), timestamp.half()),
-                12 => random.random::<u32>() & timestamp.mask(),
-                _ => before(now, random),
-            },
-        }
-    }
-}
-
-impl Widths {
-    /// Where a path starts: just before the wrap, or anywhere.
-    fn first_psn(&self, random: &mut Random) -> u32 {
-        if random.random() {
-            self.psn.mask() - random.random_range(0..self.sack)
-        } else {
-            random.random::<u32>() & self.psn.mask()
-        }
-    }
-
-    /// Fields that mean nothing.
-    #[inline]
-    fn garbage(&self, random: &mut Random) -> Operation {
-        let bits: u64 = random.random();
-        let limbs = [bits, !bits.rotate_left(17), bits.rotate_left(31), !bits];
-        Operation {
-            op: bits as u8 & 7,
-            path: (bits >> 3) as u16 & self.path_mask,
-            psn: (bits >> 20) as u32 & self.psn.mask(),
-            vector: std::array::from_fn(|limb| limbs[limb] & self.limbs[limb]),
-            echo: (bits >> 32) as u32 & self.timestamp.mask(),
-            now: (bits >> 7) as u32 & self.timestamp.mask(),
-            ..Default::default()
-        }
-    }
-}
-
-fn bit(limbs: &[u64; 4], index: u32) -> bool {
-    limbs[index as usize / 64] >> (index % 64) & 1 == 1
-}
-
-fn set_bit(limbs: &mut [u64; 4], index: u32, value: bool) {
-    let limb = &mut limbs[index as usize / 64];
-    *limb = *limb & !(1 << (index % 64)) | u64::from(value) << (index % 64);
-}
-
-/// How many bits are set in a row from `start` on and round, of vectors of `bits` bits; at most `most`.
-fn ones_from(limbs: &[u64; 4], start: u32, most: u32, bits: u32) -> u32 {
-    let (mut at, mut ones) = (start, 0);
-    while ones < most {
-        let room = (64 - at % 64).min(bits - at);
-        let here = (limbs[at as usize / 64] >> (at % 64)).trailing_ones().min(room);
-        ones += here;
-        if here < room {
-            break;
-        }
-        at = (at + room) % bits;
-    }
-    ones.min(most)
-}
-
-/// The bits of the PSNs `[start, start + length)` in vectors of `bits` bits.
-fn range(start: u32, length: u32, bits: u32) -> [u64; 4] {
-    let mut limbs = [0; 4];
-    let (mut at, mut left) = (start % bits, length.min(bits));
-    while left > 0 {
-        let room = (64 - at % 64).min(bits - at).min(left);
-        limbs[at as usize / 64] |= (u64::MAX >> (64 - room)) << (at % 64);
-        left -= room;
-        at = (at + room) % bits;
-    }
-    limbs
 }

@@ -1,0 +1,61 @@
+//! What holds for the stimulus of every unit.
+
+use metaroce_model::{Params, params::PROFILES, port::Ports, unit as model};
+use metaroce_verif::{run::record, stimulus::Stimulus, unit as stimulus};
+
+const CLOCKS: u64 = 20_000;
+
+/// No value is wider than its port, and the same seed gives the same run.
+fn check<U: model::Unit, S: Stimulus<U>>() {
+    for params in PROFILES.map(|name| Params::load(name).unwrap()) {
+        let ports = U::Inputs::ports(&params);
+        let recorded = record::<U, S>(&params, 5, CLOCKS);
+        for (clock, inputs) in recorded.iter().enumerate() {
+            let mut words = vec![0; U::Inputs::WORDS];
+            inputs.pack(&mut words);
+            for port in &ports {
+                for (word, value) in words[port.word..port.word + port.words].iter().enumerate() {
+                    let bits = port.width.saturating_sub(32 * word as u32);
+                    let above = value.checked_shr(bits).unwrap_or(0);
+                    assert_eq!(
+                        above,
+                        0,
+                        "{} ({}), clock {clock}: {} is wider than {} bits",
+                        U::NAME,
+                        params.name,
+                        port.name,
+                        port.width
+                    );
+                }
+            }
+        }
+        let again = record::<U, S>(&params, 5, CLOCKS);
+        assert!(recorded == again, "{} ({})", U::NAME, params.name);
+        let other = record::<U, S>(&params, 6, CLOCKS);
+        assert!(recorded != other, "{} ({})", U::NAME, params.name);
+    }
+}
+
+/// H3: stimulus of `path_table`.
+#[test]
+fn path_table() {
+    check::<model::path_table::PathTable, stimulus::path_table::PathTable>();
+}
+
+/// H3: stimulus of `rate_limiter`.
+#[test]
+fn rate_limiter() {
+    check::<model::rate_limiter::RateLimiter, stimulus::rate_limiter::RateLimiter>();
+}
+
+/// H3: stimulus of `sack_rx`.
+#[test]
+fn sack_rx() {
+    check::<model::sack_rx::SackRx, stimulus::sack_rx::SackRx>();
+}
+
+/// H3: stimulus of `sack_tx`.
+#[test]
+fn sack_tx() {
+    check::<model::sack_tx::SackTx, stimulus::sack_tx::SackTx>();
+}
