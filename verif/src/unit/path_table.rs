@@ -56,7 +56,7 @@ const ACCEPTED_BINS: [&str; 25] = [
 ];
 
 /// Bins of a result that is taken.
-const RESULT_BINS: [&str; 19] = [
+const RESULT_BINS: [&str; 20] = [
     "SELECT finds none",
     "SELECT: second of a turn",
     "SELECT: turn ends early, its path is no longer eligible",
@@ -71,7 +71,8 @@ const RESULT_BINS: [&str; 19] = [
     "back-off saturates",
     "back-off ends",
     "timeout before the first sample",
-    "timeout saturates",
+    "timeout saturates, before the first sample",
+    "timeout saturates, after samples",
     "timeout backed off, not saturated",
     "packets wrap",
     "marked wrap",
@@ -244,6 +245,17 @@ struct Phase {
     set_up: u32,
     /// Ticks between two operations.
     step: u32,
+    round_trips: RoundTrips,
+}
+
+/// What the samples of a phase are like: each drives the averages somewhere else.
+#[derive(Clone, Copy, Debug)]
+enum RoundTrips {
+    Steady,
+    Longest,
+    Shortest,
+    Extremes,
+    Any,
 }
 
 impl Stimulus<Unit> for PathTable {
@@ -260,7 +272,7 @@ impl Stimulus<Unit> for PathTable {
             random: random(seed),
             valid: Flow::new(200),
             ready: Flow::new(100),
-            resets: Resets::new((20 * total).max(20_000)),
+            resets: Resets::with_clear((20 * total).max(20_000), total),
             masks: Masks {
                 path: (total - 1) as u16,
                 plane: (params.planes - 1) as u8,
@@ -278,6 +290,7 @@ impl Stimulus<Unit> for PathTable {
                 kinds: [Kind::Select; 32],
                 set_up: 0,
                 step: 1,
+                round_trips: RoundTrips::Steady,
             },
             time: 0,
             paths: vec![Path::default(); total as usize].into(),
@@ -451,13 +464,13 @@ impl PathTable {
                 };
                 (operation.s_axis_op_acknowledged, operation.s_axis_op_lost) = (acknowledged, lost);
                 operation.s_axis_op_marked &= 3;
-                operation.s_axis_op_rtt = self.round_trip(dice, garbage.s_axis_op_rtt);
+                operation.s_axis_op_rtt = self.round_trip(garbage.s_axis_op_rtt);
                 op::ACKNOWLEDGE
             }
             Kind::AcknowledgeMost => {
                 operation.s_axis_op_acknowledged = self.masks.count - (dice >> 14);
                 operation.s_axis_op_marked = self.masks.count - (dice >> 15);
-                operation.s_axis_op_rtt = self.round_trip(dice, garbage.s_axis_op_rtt);
+                operation.s_axis_op_rtt = self.round_trip(garbage.s_axis_op_rtt);
                 op::ACKNOWLEDGE
             }
             Kind::Timeout => op::TIMEOUT,
@@ -467,17 +480,16 @@ impl PathTable {
         operation
     }
 
-    /// A round-trip time: mostly near one value, sometimes at an end of the range, sometimes anything.
+    /// A round-trip time in the manner of the phase.
     #[inline]
-    fn round_trip(&self, dice: u16, any: u32) -> u32 {
-        match (self.phase.step, dice & 15) {
-            // Such a phase's samples are all at one end, so that the average gets there.
-            (0, _) => self.masks.rtt,
-            (2, _) => any & 1,
-            (_, 0) => any,
-            (_, 1) => self.masks.rtt,
-            (_, 2) => 0,
-            _ => 80 + (any & 63),
+    fn round_trip(&self, any: u32) -> u32 {
+        match self.phase.round_trips {
+            RoundTrips::Steady => 80 + (any & 63),
+            RoundTrips::Longest => self.masks.rtt,
+            RoundTrips::Shortest => any & 1,
+            RoundTrips::Extremes if any & 1 != 0 => self.masks.rtt,
+            RoundTrips::Extremes => 0,
+            RoundTrips::Any => any,
         }
     }
 
@@ -509,6 +521,13 @@ impl PathTable {
             0
         };
         self.clearing = false;
+        self.phase.round_trips = match random.random_range(0..8) {
+            0 => RoundTrips::Longest,
+            1 => RoundTrips::Shortest,
+            2 => RoundTrips::Extremes,
+            3 => RoundTrips::Any,
+            _ => RoundTrips::Steady,
+        };
         self.phase.step = match random.random_range(0..8) {
             0 => 0,
             1 => 2,
@@ -656,6 +675,10 @@ impl PathTable {
 
     #[inline]
     fn count_clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let idle = !outputs.m_axis_result_tvalid || inputs.m_axis_result_tready;
+        if idle && outputs.s_axis_op_tready && self.held.is_none() && !inputs.rst {
+            return;
+        }
         let waits = inputs.s_axis_op_tvalid && !outputs.s_axis_op_tready && !inputs.rst;
         let clears = self.clearing && !outputs.s_axis_op_tready;
         let holds = self.waiting.is_some() || !self.pipeline.is_empty();
@@ -720,7 +743,8 @@ impl PathTable {
                 timeout && backoff_before == MAX_BACKOFF,
                 acknowledge && backoff_before > 0 && backoff == 0,
                 !sampled,
-                saturated,
+                !sampled && saturated,
+                sampled && saturated,
                 sampled && backoff > 0 && !saturated,
                 acknowledge && outputs.m_axis_result_packets < before.m_axis_result_packets,
                 acknowledge && outputs.m_axis_result_marked < before.m_axis_result_marked,

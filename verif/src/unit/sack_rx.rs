@@ -238,7 +238,7 @@ impl Stimulus<Unit> for SackRx {
             random: random(seed),
             valid: Flow::new(200),
             ready: Flow::new(100),
-            resets: Resets::new((20 * clear).max(4000)),
+            resets: Resets::with_clear((20 * clear).max(4000), clear),
             psns: Serial::new(params.psn_bits),
             sack_bits: params.sack_bits,
             path_mask: (params.total_paths() - 1) as u16,
@@ -498,6 +498,10 @@ impl SackRx {
 
     #[inline]
     fn count_clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let idle = !outputs.m_axis_rx_tvalid || inputs.m_axis_rx_tready;
+        if idle && outputs.s_axis_rx_tready && self.held.is_none() && !inputs.rst {
+            return;
+        }
         let waits = inputs.s_axis_rx_tvalid && !outputs.s_axis_rx_tready && !inputs.rst;
         let moves = self.pipeline.moves();
         let clears = moves && !outputs.s_axis_rx_tready && self.settling == 0;
