@@ -9,8 +9,8 @@
 //! PSNs and timestamps are compared by serial-number arithmetic (RFC 1982): `a` reaches `b` (a >= b) when
 //! `(a - b) mod 2^width < 2^(width-1)`.
 //! - [`op::INIT`]: the path starts anew: `base = next = psn`, all vectors empty, `mark = last_sent = now`, no probe out.
-//! - [`op::SEND`]: a new packet. With `next - base < sack_bits`: its PSN is `next`, `next` moves up by one, `last_sent = now`. Otherwise status
-//!   [`status::FULL`], nothing changes.
+//! - [`op::SEND`]: a new packet. With `next - base < sack_bits`: its PSN is `next`, `next` moves up by one, `last_sent = now`, and `mark = now` if nothing
+//!   was outstanding. Otherwise status [`status::FULL`], nothing changes.
 //! - [`op::RETRANSMIT`]: the next packet to send again: the pending PSN nearest to `base`. It leaves *pending* for the *newer* generation,
 //!   `last_sent = now`. With nothing pending: status [`status::NONE`], nothing changes.
 //! - [`op::ACKNOWLEDGE`]: an acknowledgement with cumulative PSN `psn`, `vector` (as `sack_rx` gives it) and `echo` (the transmit
@@ -28,8 +28,11 @@
 //!     6. If a probe is out and `echo` reaches `probe_sent`: `probe_answered`, no probe is out any more.
 //! - [`op::PROBE`]: a probe left: `probe_sent = now`, a probe is out. (A probe takes no PSN and does not change `last_sent`.)
 //! - [`op::TIMEOUT`]: the retransmission timer ran out: every PSN of `[base, next)` that is not acknowledged becomes *pending* and leaves the generations. `holes` and
-//!   `lost_again` count, as above, those that were not pending before. No probe is out any more.
+//!   `lost_again` count, as above, those that were not pending before. No probe is out any more, and `mark = now`.
 //! - Codes 6 and 7 are reserved: status [`status::INVALID`], nothing changes.
+//!
+//! SEND on a path at rest and TIMEOUT take the mark anew because no generation has a packet then, and a mark older than half the range of timestamps would
+//! look like one to come: retransmissions lost again would be found no more.
 //!
 //! Nothing is sent again needlessly on an ordered path only if `now` rises strictly from each SEND or RETRANSMIT of a path to the next: equal timestamps count as reached.
 //!

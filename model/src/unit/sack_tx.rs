@@ -118,7 +118,7 @@ impl SackTx {
             op::ACKNOWLEDGE => path.acknowledge(operation, widths),
             op::RETRANSMIT => path.retransmit(now, widths),
             op::PROBE => path.probe(now),
-            op::TIMEOUT => path.timeout(widths),
+            op::TIMEOUT => path.timeout(now, widths),
             _ => path.ended(status::INVALID),
         };
         Event {
@@ -207,6 +207,9 @@ impl Path {
         let psn = self.next;
         self.next = widths.psn.add(psn, 1);
         self.last_sent = now;
+        if psn == self.base {
+            self.mark = now;
+        }
         Result {
             psn,
             ..self.ended(status::DONE)
@@ -289,13 +292,14 @@ impl Path {
         self.ended(status::DONE)
     }
 
-    fn timeout(&mut self, widths: &Widths) -> Result {
+    fn timeout(&mut self, now: u32, widths: &Widths) -> Result {
         let missing = Set::range(self.base, self.outstanding(widths), widths.sack) & !self.acknowledged;
         let again = self.older | self.newer;
         let first_time = missing & !(self.pending | again);
         self.pending = missing;
         self.older = Set::default();
         self.newer = Set::default();
+        self.mark = now;
         self.probe_out = false;
         Result {
             holes: first_time.count(),

@@ -263,6 +263,7 @@ module sack_tx (
     reg stale_4;
     reg beyond_4;
     reg full_4;
+    reg at_rest_4;
     reg mark_reached_4;
     reg last_reached_4;
     reg probe_reached_4;
@@ -276,6 +277,7 @@ module sack_tx (
     reg tail_8;
     reg sent_5;
     reg turn_5;
+    reg rises_5;
     reg all_lost_5;
     reg update_5;
     reg update_6;
@@ -418,6 +420,7 @@ module sack_tx (
     reg [23:0] psn_out_8;
     reg [23:0] psn_out_9;
     reg [23:0] psn_out_10;
+    wire mark_anew;
     wire remark;
     wire [31:0] new_mark;
     reg [31:0] mark_6;
@@ -946,7 +949,8 @@ module sack_tx (
         : (next_5 + {23'h0, sent_5});
     assign psn_out = sent_5 ? next_5
         : new_base;
-    assign remark = (init_5 | turn_5);
+    assign mark_anew = (init_5 | (rises_5 | timeout_5));
+    assign remark = (mark_anew | turn_5);
     assign new_mark = remark ? now_5
         : mark_5;
     assign new_probe_sent = probe_5 ? now_5
@@ -1324,6 +1328,7 @@ module sack_tx (
             stale_4 <= (~((psn_3 - base_3) < 24'h800000));
             beyond_4 <= (~((next_3 - psn_3) < 24'h800000));
             full_4 <= ((next_3[8:0] - base_3[8:0]) == 9'h100);
+            at_rest_4 <= ((next_3[8:0] - base_3[8:0]) == 9'h0);
             mark_reached_4 <= ((echo_3 - mark_3) < 32'h80000000);
             last_reached_4 <= ((echo_3 - last_sent_3) < 32'h80000000);
             probe_reached_4 <= ((echo_3 - probe_sent_3) < 32'h80000000);
@@ -1335,6 +1340,7 @@ module sack_tx (
             tail_8 <= tail_7;
             sent_5 <= (send_4 & (~full_4));
             turn_5 <= (accepted_4 & mark_reached_4);
+            rises_5 <= (send_4 & at_rest_4);
             all_lost_5 <= (tail_4 | timeout_4);
             update_5 <= (accepted_4 | timeout_4);
             update_6 <= update_5;

@@ -307,6 +307,7 @@ fn judge(p: &Pipeline) {
     p.stage("beyond_4", &!reaches(&next, &psn));
     let outstanding = p.limit(&next) - p.limit(&base);
     p.stage("full_4", &outstanding.is(p.size.into()));
+    p.stage("at_rest_4", &outstanding.is(0));
     p.stage("mark_reached_4", &reaches(&echo, &p.get("mark_3")));
     p.stage("last_reached_4", &reaches(&echo, &p.get("last_sent_3")));
     p.stage("probe_reached_4", &reaches(&echo, &p.get("probe_sent_3")));
@@ -320,6 +321,7 @@ fn judge(p: &Pipeline) {
     p.carry("tail", 4, 8);
     p.stage("sent_5", &(p.get("send_4") & !p.get("full_4")));
     p.stage("turn_5", &(&accepted & &p.get("mark_reached_4")));
+    p.stage("rises_5", &(p.get("send_4") & p.get("at_rest_4")));
     p.stage("all_lost_5", &(&tail | &p.get("timeout_4")));
     p.stage("update_5", &(&accepted | &p.get("timeout_4")));
     p.carry("update", 5, 7);
@@ -363,7 +365,8 @@ fn advance_context(p: &Pipeline) {
     p.stage("psn_out_6", &b.mux("psn_out", &sent, &next, &new_base));
     p.carry("psn_out", 6, LAST - 1);
 
-    let remark = (&init | &p.get("turn_5")).named("remark");
+    let anew = (&init | &(p.get("rises_5") | p.get("timeout_5"))).named("mark_anew");
+    let remark = (&anew | &p.get("turn_5")).named("remark");
     p.stage("mark_6", &b.mux("new_mark", &remark, &now, &p.get("mark_5")));
     let probe = p.get("probe_5");
     p.stage(

@@ -24,6 +24,7 @@ use rand::RngExt;
 bins! {
     Init = "INIT",
     Send = "SEND",
+    SendAtRest = "SEND with nothing outstanding",
     Full = "SEND: full",
     Acknowledge = "ACKNOWLEDGE",
     Stale = "ACKNOWLEDGE: stale",
@@ -352,8 +353,13 @@ impl SackTx {
             }
             op::SEND if done => {
                 shadow.last_sent = now;
+                let at_rest = outputs.m_axis_result_outstanding == 1;
+                if at_rest {
+                    shadow.mark = now;
+                }
                 let initialised = shadow.initialised;
                 self.hit(Bin::Send, true);
+                self.hit(Bin::SendAtRest, at_rest);
                 self.hit(Bin::NoInit, !initialised);
                 self.hit(Bin::PsnWrap, outputs.m_axis_result_psn == self.widths.psn.mask());
             }
@@ -380,6 +386,7 @@ impl SackTx {
             }
             op::TIMEOUT => {
                 let probe = std::mem::take(&mut shadow.probe_out);
+                shadow.mark = now;
                 self.hit(Bin::Timeout, true);
                 self.hit(Bin::ProbeDropped, probe);
                 self.hit(Bin::TimeoutHoles, outputs.m_axis_result_holes > 0);

@@ -69,6 +69,9 @@ impl Reference {
             }
             op::SEND if self.packets.len() < self.params.sack_bits as usize => {
                 sent = Some(self.next);
+                if self.packets.is_empty() {
+                    self.mark = now;
+                }
                 self.packets.insert(self.next, State::InFlight);
                 self.next += 1;
                 self.last_sent = now;
@@ -91,7 +94,7 @@ impl Reference {
             op::ACKNOWLEDGE => self.acknowledge(inputs, &mut out),
             op::PROBE => self.probe = Some(now),
             op::TIMEOUT => {
-                self.probe = None;
+                (self.mark, self.probe) = (now, None);
                 let all: Vec<u64> = self.packets.keys().copied().collect();
                 self.lose(&all, &mut out);
             }
@@ -470,6 +473,36 @@ fn a_packet_lost_twice_and_a_lost_tail() {
         (2, 0)
     );
     assert!(!out.m_axis_result_pending && !out.m_axis_result_tail);
+}
+
+/// R6: a path that rests, or is silent up to its time-out, for half the range of timestamps finds a retransmission lost again all the same.
+#[test]
+fn the_mark_does_not_age() {
+    for silent in [false, true] {
+        let params = Params::load("tiny").unwrap();
+        let mut path = Stepper::new(&params);
+        let half = 1 << (params.timestamp_bits - 1);
+        if silent {
+            path.op(op::SEND);
+            path.now += half;
+            assert_eq!(path.op(op::TIMEOUT).m_axis_result_holes, 1);
+        } else {
+            path.now += half;
+            path.op(op::SEND);
+        }
+        // The first packet is lost every time, the later ones arrive. The acknowledgement is never of the last packet sent.
+        let mut received = Vec::new();
+        let mut lost_again = 0;
+        for psn in [1, 3, 5, 7, 9] {
+            path.op(op::RETRANSMIT);
+            path.op(op::SEND);
+            received.push(psn);
+            let echo = path.now - 1;
+            path.op(op::SEND);
+            lost_again += path.acknowledge(0, &received, echo).m_axis_result_lost_again;
+        }
+        assert!(lost_again >= 2, "silent {silent}: {lost_again}");
+    }
 }
 
 /// H3: the first clocks after reset, latency, and the distance kept on one path but not between paths.

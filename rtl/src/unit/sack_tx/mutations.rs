@@ -10,7 +10,7 @@ const fn line(signal: &'static str, fault: Fault) -> Mutation {
 }
 
 /// Broken lines that the lockstep must find.
-pub const MUTATIONS: [Mutation; 55] = [
+pub const MUTATIONS: [Mutation; 57] = [
     // Results on their way, at each distance: of the context, of the codes.
     line("hit4_2", Zero),
     line("hit4_4", Zero),
@@ -43,6 +43,8 @@ pub const MUTATIONS: [Mutation; 55] = [
     line("rebase", Operator),
     line("new_next", Increment),
     line("remark", Zero),
+    line("mark_anew", Operator),
+    line("rises_5", Zero),
     line("mark_reached_4", Operator),
     line("last_reached_4", Invert),
     line("touch", Operator),
