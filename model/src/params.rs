@@ -1,6 +1,7 @@
 //! The parameters of a NIC: one struct, read from TOML, used by the model, the RTL generator and the FPGA flow
 //! alike. Nothing but a profile's values changes between a formal proof, the FPGA build and a cluster simulation.
 
+use crate::port::parser::{HEADER_BYTES, ICRC_BYTES};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thiserror::Error;
@@ -47,6 +48,13 @@ pub struct Params {
     /// log2 of the ticks a wheel slot lasts, 2 to 10. A finer slot wakes a connection more exactly and shortens
     /// the wheel's horizon of `wheel_slots` x 2^`wheel_tick_bits` ticks, after which it must look again.
     pub wheel_tick_bits: u32,
+    /// Width of the packet and memory buses in bits: 64, 128, 256 or 512. Costs as many flip-flops in each of some thirty pipeline stages of the wire
+    /// and memory paths, and the cube of it in byte shifters.
+    pub data_bits: u32,
+    /// Most payload bytes of a packet, 64 to 8192, a power of two, and with [`HEADER_BYTES`](crate::port::parser::HEADER_BYTES) and checksum at most `max_packet_bytes`.
+    pub mtu_bytes: u32,
+    /// UDP destination port of the transport, 1 to 65535. Free of cost.
+    pub udp_port: u32,
 }
 
 /// Why a profile was refused.
@@ -163,6 +171,9 @@ impl Params {
             ("burst_bits", self.burst_bits, 14, 24, false),
             ("wheel_slots", self.wheel_slots, 16, 1024, true),
             ("wheel_tick_bits", self.wheel_tick_bits, 2, 10, false),
+            ("data_bits", self.data_bits, 64, 512, true),
+            ("mtu_bytes", self.mtu_bytes, 64, 8192, true),
+            ("udp_port", self.udp_port, 1, 65535, false),
         ];
         for (field, value, low, high, power_of_two) in ranges {
             if value < low || value > high {
@@ -185,6 +196,13 @@ impl Params {
                 self.wheel_slots << self.wheel_tick_bits,
                 self.connections,
                 4 * self.connections
+            ));
+        }
+        let packet_bytes = self.mtu_bytes + HEADER_BYTES + ICRC_BYTES;
+        if packet_bytes > self.max_packet_bytes {
+            return refuse(format!(
+                "a payload of mtu_bytes makes a packet of {packet_bytes} bytes, but max_packet_bytes is {}",
+                self.max_packet_bytes
             ));
         }
         Ok(())
@@ -220,6 +238,26 @@ impl Params {
         index_bits(self.sack_bits)
     }
 
+    /// Bytes (lanes) of a beat of the packet and memory buses.
+    pub const fn lanes(&self) -> u32 {
+        self.data_bits / 8
+    }
+
+    /// Width of a lane's index.
+    pub const fn lane_bits(&self) -> u32 {
+        index_bits(self.lanes())
+    }
+
+    /// Width of a count of payload bytes of a packet, 0 to `mtu_bytes` inclusive.
+    pub const fn payload_bits(&self) -> u32 {
+        index_bits(self.mtu_bytes) + 1
+    }
+
+    /// Beats of the buffer for received frames: two of the largest, so that one arrives while another is placed.
+    pub const fn frame_buffer_beats(&self) -> u32 {
+        (2 * self.max_packet_bytes.div_ceil(self.lanes())).next_power_of_two()
+    }
+
     /// Width of a count of packets of one path, 0 to `sack_bits` inclusive.
     pub const fn sack_count_bits(&self) -> u32 {
         self.sack_index_bits() + 1
@@ -250,13 +288,21 @@ mod tests {
     #[test]
     fn impossible_profiles_are_refused_with_a_sentence() {
         type Edit = fn(&mut Params);
-        let cases: [(Edit, &str); 7] = [
+        let cases: [(Edit, &str); 9] = [
             (
                 |p| p.connections = 3,
                 "connections is 3, but it must be a power of two",
             ),
             (|p| p.paths = 64, "paths is 64, but it must be from 2 to 32"),
             (|p| p.psn_bits = 9, "psn_bits is 9, but it must be from 10 to 24"),
+            (
+                |p| p.data_bits = 48,
+                "data_bits is 48, but it must be from 64 to 512",
+            ),
+            (
+                |p| p.mtu_bytes = 8192,
+                "a payload of mtu_bytes makes a packet of 8284 bytes, but max_packet_bytes is 4300",
+            ),
             (|p| p.rtt_bits = 31, "rtt_bits is 31, but it must be from 8 to 24"),
             (
                 |p| p.name = "Big One".into(),

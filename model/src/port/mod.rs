@@ -13,7 +13,11 @@
 //! - The fields of an output stream are zero while its `tvalid` is low: there are no don't-cares to compare around.
 //! - A unit takes the inputs of a clock at its rising edge. Reset wins over everything.
 
+pub mod align;
 pub mod axis_register;
+pub mod deparser;
+pub mod frame_buffer;
+pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod sack_rx;
@@ -26,6 +30,9 @@ use std::fmt::Debug;
 /// A selective-acknowledgement vector: bit i is the packet whose PSN is congruent to i modulo `sack_bits`. A profile
 /// with fewer than 256 bits leaves the upper ones zero.
 pub type Vector = BitArray<[u64; 4], Lsb0>;
+
+/// A beat of a packet or memory bus: byte lane 0 is the first byte, bits 0 to 7. A profile with fewer than 512 bits leaves the upper ones zero.
+pub type Beat = BitArray<[u64; 8], Lsb0>;
 
 /// Whether a unit takes or gives a port's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +114,20 @@ impl Value for u64 {
 
 impl Value for Vector {
     const WORDS: usize = 8;
+    #[inline]
+    fn put(self, words: &mut [u32]) {
+        for (pair, limb) in words.chunks_exact_mut(2).zip(self.data) {
+            limb.put(pair);
+        }
+    }
+    #[inline]
+    fn get(words: &[u32]) -> Self {
+        Self::new(std::array::from_fn(|i| u64::get(&words[2 * i..])))
+    }
+}
+
+impl Value for Beat {
+    const WORDS: usize = 16;
     #[inline]
     fn put(self, words: &mut [u32]) {
         for (pair, limb) in words.chunks_exact_mut(2).zip(self.data) {
