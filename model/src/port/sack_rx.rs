@@ -14,6 +14,8 @@
 //!     received, `base` moves up to the first PSN not received, `next` to `psn + 1` if that is further.
 //! - [`op::INIT`]: the path starts anew: `base = next = psn`, nothing received. Verdict `NEW`.
 //!   After an INIT nothing is accepted for the next [`COMMIT`] - 1 clocks in which the pipeline moves.
+//!//! - [`op::QUERY`]: changes nothing. It gives base and vector for an acknowledgement that no new packet causes: a probe's, a late one, or that of a packet
+//!   which is refused for another reason than its PSN. Verdict `NEW` (0), whatever `psn` is. Code 3 is reserved and does what QUERY does.
 //!
 //! # Outputs, all as they are after the operation
 //! `base`; `vector`: bit `p mod sack_bits` is set when PSN p of `[base, base + sack_bits)` was received (bit
@@ -47,6 +49,8 @@ pub mod op {
     pub const PACKET: u8 = 0;
     /// The path starts anew.
     pub const INIT: u8 = 1;
+    /// Base and vector as they are.
+    pub const QUERY: u8 = 2;
 }
 
 /// Verdicts of `m_axis_rx_verdict`.
@@ -67,7 +71,7 @@ ports! {
         /// An operation is offered.
         s_axis_rx_tvalid: bool = 1,
         /// Which: see `op`.
-        s_axis_rx_op: u8 = 1,
+        s_axis_rx_op: u8 = 2,
         /// The path's index among all paths.
         s_axis_rx_path: u16 = params.path_index_bits(),
         /// PACKET: the packet's PSN. INIT: the first PSN.
@@ -85,7 +89,7 @@ ports! {
         /// A result is offered.
         m_axis_rx_tvalid: bool = 1,
         /// The operation's code.
-        m_axis_rx_op: u8 = 1,
+        m_axis_rx_op: u8 = 2,
         /// The operation's path.
         m_axis_rx_path: u16 = params.path_index_bits(),
         /// The operation's PSN.

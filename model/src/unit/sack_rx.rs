@@ -125,7 +125,7 @@ impl SackRx {
             path.received.data = [0; 4];
             self.settling = COMMIT - 1;
             result.m_axis_rx_verdict = verdict::NEW;
-        } else {
+        } else if inputs.s_axis_rx_op == op::PACKET {
             result.m_axis_rx_verdict = path.judge(psn, self.psns, self.sack_bits);
             if result.m_axis_rx_verdict == verdict::NEW {
                 let reaches_next = self.psns.reaches(psn, path.next);

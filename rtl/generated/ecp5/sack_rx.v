@@ -2,20 +2,20 @@
 // Receive side of selective acknowledgement: a verdict on each packet, and the acknowledgement to send.
 // For each of 128 paths: the lowest PSN missing (base), one beyond the highest received (next), and a bit for each of
 // the 256 PSNs of the window. PSNs have 24 bits.
-// Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN.
+// Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY, nothing changes.
 // Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to 13 clocks.
 // Latency 16 clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.
 module sack_rx (
     input wire clk, // Clock.
     input wire rst, // Synchronous reset, active high.
     input wire s_axis_rx_tvalid, // An operation is offered.
-    input wire s_axis_rx_op, // Which: see `op`.
+    input wire [1:0] s_axis_rx_op, // Which: see `op`.
     input wire [6:0] s_axis_rx_path, // The path's index among all paths.
     input wire [23:0] s_axis_rx_psn, // PACKET: the packet's PSN. INIT: the first PSN.
     input wire m_axis_rx_tready, // The result at `m_axis_rx` is taken.
     output wire s_axis_rx_tready, // An operation would be accepted.
     output wire m_axis_rx_tvalid, // A result is offered.
-    output wire m_axis_rx_op, // The operation's code.
+    output wire [1:0] m_axis_rx_op, // The operation's code.
     output wire [6:0] m_axis_rx_path, // The operation's path.
     output wire [23:0] m_axis_rx_psn, // The operation's PSN.
     output wire [1:0] m_axis_rx_verdict, // What to do with the packet: see `verdict`.
@@ -79,10 +79,33 @@ module sack_rx (
     reg init_9;
     reg init_10;
     reg init_11;
-    reg init_12;
-    reg init_13;
-    reg init_14;
-    reg init_15;
+    reg [1:0] op_1;
+    reg [1:0] op_2;
+    reg [1:0] op_3;
+    reg [1:0] op_4;
+    reg [1:0] op_5;
+    reg [1:0] op_6;
+    reg [1:0] op_7;
+    reg [1:0] op_8;
+    reg [1:0] op_9;
+    reg [1:0] op_10;
+    reg [1:0] op_11;
+    reg [1:0] op_12;
+    reg [1:0] op_13;
+    reg [1:0] op_14;
+    reg [1:0] op_15;
+    wire arriving_query;
+    reg query_1;
+    reg query_2;
+    reg query_3;
+    reg query_4;
+    reg query_5;
+    reg query_6;
+    reg query_7;
+    reg query_8;
+    reg query_9;
+    reg query_10;
+    reg query_11;
     reg [6:0] path_1;
     reg [6:0] path_2;
     reg [6:0] path_3;
@@ -317,6 +340,7 @@ module sack_rx (
     reg changed_11;
     reg in_order_10;
     reg in_order_11;
+    wire packet;
     wire packet_is_new;
     wire out_of_window;
     wire duplicate;
@@ -414,10 +438,10 @@ module sack_rx (
     wire [15:0] base_phases_of_group_14;
     wire [15:0] base_phases_of_group_15;
     wire [255:0] base_phases;
-    wire [316:0] output_queue_entry;
+    wire [317:0] output_queue_entry;
     wire output_queue_s_axis_tready;
     wire output_queue_m_axis_tvalid;
-    wire [316:0] output_queue_m_axis_tdata;
+    wire [317:0] output_queue_m_axis_tdata;
 
     ram_128x24 base_memory (
         .clk(clk),
@@ -439,7 +463,7 @@ module sack_rx (
         .read_data(word_memory_read_data)
     );
 
-    axis_register_317 output_queue (
+    axis_register_318 output_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(shown_15),
@@ -453,15 +477,16 @@ module sack_rx (
     assign ready = (moves & (commit_wait == 4'h0));
     assign s_axis_rx_tready = ready;
     assign accepted = (s_axis_rx_tvalid & ready);
-    assign starts_anew = (accepted & (s_axis_rx_op == 1'h1));
+    assign starts_anew = (accepted & (s_axis_rx_op == 2'h1));
     assign commit_wait_counts = ((|commit_wait) & (moves & (~sweeping)));
     assign next_commit_wait = starts_anew ? 4'hd
         : commit_wait_counts ? (commit_wait - 4'h1)
         : commit_wait;
-    assign arriving_init = ((s_axis_rx_op == 1'h1) | sweeping);
+    assign arriving_init = ((s_axis_rx_op == 2'h1) | sweeping);
     assign arriving_path = sweeping ? sweep_path
         : s_axis_rx_path;
     assign arriving_psn = (s_axis_rx_psn & {24{(~sweeping)}});
+    assign arriving_query = (s_axis_rx_op[1] & (~sweeping));
     assign base_memory_write_enable = (active_15 & moves);
     assign window_base = init_3 ? psn_3
         : meets_commit_3 ? base_written_3
@@ -621,7 +646,7 @@ module sack_rx (
     assign unused_beyond_older_next = (|unused_beyond_older_next_bits);
     assign reaches_next = follows_1_8 ? (~beyond_next_just_ahead[8])
         : (~beyond_older_next[8]);
-    assign next_moves = (in_window_8 & (reaches_next | init_8));
+    assign next_moves = (in_window_8 & ((reaches_next & (~query_8)) | init_8));
     assign changed_next = next_moves ? moved_next_8
         : current_word[264:256];
     assign changed_word[255:0] = changed_vector;
@@ -716,9 +741,10 @@ module sack_rx (
     assign changes_in_group[13] = (|changes[223:208]);
     assign changes_in_group[14] = (|changes[239:224]);
     assign changes_in_group[15] = (|changes[255:240]);
+    assign packet = (~(init_11 | query_11));
     assign packet_is_new = (changed_11 & (~init_11));
-    assign out_of_window = (~(in_window_11 | before_11));
-    assign duplicate = (before_11 | (in_window_11 & (~(changed_11 | init_11))));
+    assign out_of_window = (packet & (~(in_window_11 | before_11)));
+    assign duplicate = (packet & (before_11 | (in_window_11 & (~changed_11))));
     assign verdict[0] = duplicate;
     assign verdict[1] = out_of_window;
     assign high_lanes_of_group_0 = home_group_10[0] ? home_lane_up_10
@@ -961,25 +987,25 @@ module sack_rx (
     assign base_phases[223:208] = base_phases_of_group_13;
     assign base_phases[239:224] = base_phases_of_group_14;
     assign base_phases[255:240] = base_phases_of_group_15;
-    assign output_queue_entry[0] = init_15;
-    assign output_queue_entry[7:1] = path_15;
-    assign output_queue_entry[31:8] = psn_15;
-    assign output_queue_entry[33:32] = verdict_15;
-    assign output_queue_entry[57:34] = base_15;
-    assign output_queue_entry[313:58] = (~(word_15[255:0] ^ base_phases));
-    assign output_queue_entry[314] = (base_15[8:0] != word_15[264:256]);
-    assign output_queue_entry[315] = new_hole_15;
-    assign output_queue_entry[316] = filled_15;
+    assign output_queue_entry[1:0] = op_15;
+    assign output_queue_entry[8:2] = path_15;
+    assign output_queue_entry[32:9] = psn_15;
+    assign output_queue_entry[34:33] = verdict_15;
+    assign output_queue_entry[58:35] = base_15;
+    assign output_queue_entry[314:59] = (~(word_15[255:0] ^ base_phases));
+    assign output_queue_entry[315] = (base_15[8:0] != word_15[264:256]);
+    assign output_queue_entry[316] = new_hole_15;
+    assign output_queue_entry[317] = filled_15;
     assign m_axis_rx_tvalid = output_queue_m_axis_tvalid;
-    assign m_axis_rx_op = output_queue_m_axis_tdata[0];
-    assign m_axis_rx_path = output_queue_m_axis_tdata[7:1];
-    assign m_axis_rx_psn = output_queue_m_axis_tdata[31:8];
-    assign m_axis_rx_verdict = output_queue_m_axis_tdata[33:32];
-    assign m_axis_rx_base = output_queue_m_axis_tdata[57:34];
-    assign m_axis_rx_vector = output_queue_m_axis_tdata[313:58];
-    assign m_axis_rx_hole = output_queue_m_axis_tdata[314];
-    assign m_axis_rx_new_hole = output_queue_m_axis_tdata[315];
-    assign m_axis_rx_filled = output_queue_m_axis_tdata[316];
+    assign m_axis_rx_op = output_queue_m_axis_tdata[1:0];
+    assign m_axis_rx_path = output_queue_m_axis_tdata[8:2];
+    assign m_axis_rx_psn = output_queue_m_axis_tdata[32:9];
+    assign m_axis_rx_verdict = output_queue_m_axis_tdata[34:33];
+    assign m_axis_rx_base = output_queue_m_axis_tdata[58:35];
+    assign m_axis_rx_vector = output_queue_m_axis_tdata[314:59];
+    assign m_axis_rx_hole = output_queue_m_axis_tdata[315];
+    assign m_axis_rx_new_hole = output_queue_m_axis_tdata[316];
+    assign m_axis_rx_filled = output_queue_m_axis_tdata[317];
     assign moves = output_queue_s_axis_tready;
 
     always @(posedge clk) begin
@@ -1073,10 +1099,32 @@ module sack_rx (
             init_9 <= init_8;
             init_10 <= init_9;
             init_11 <= init_10;
-            init_12 <= init_11;
-            init_13 <= init_12;
-            init_14 <= init_13;
-            init_15 <= init_14;
+            op_1 <= s_axis_rx_op;
+            op_2 <= op_1;
+            op_3 <= op_2;
+            op_4 <= op_3;
+            op_5 <= op_4;
+            op_6 <= op_5;
+            op_7 <= op_6;
+            op_8 <= op_7;
+            op_9 <= op_8;
+            op_10 <= op_9;
+            op_11 <= op_10;
+            op_12 <= op_11;
+            op_13 <= op_12;
+            op_14 <= op_13;
+            op_15 <= op_14;
+            query_1 <= arriving_query;
+            query_2 <= query_1;
+            query_3 <= query_2;
+            query_4 <= query_3;
+            query_5 <= query_4;
+            query_6 <= query_5;
+            query_7 <= query_6;
+            query_8 <= query_7;
+            query_9 <= query_8;
+            query_10 <= query_9;
+            query_11 <= query_10;
             path_1 <= arriving_path;
             path_2 <= path_1;
             path_3 <= path_2;
@@ -1134,7 +1182,7 @@ module sack_rx (
             psn_lane_up_6 <= psn_lane_up;
             psn_group_above_6 <= (psn_group_up & (~psn_group));
             psn_group_6 <= psn_group;
-            changed_group_7 <= (psn_group_6 & {16{in_window_6}});
+            changed_group_7 <= (psn_group_6 & {16{(in_window_6 & (~query_6))}});
             set_lane_7 <= set_lane;
             clear_lane_7 <= clear_lane;
             set_group_7 <= (group_start & {16{init_6}});

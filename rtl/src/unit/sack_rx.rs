@@ -68,7 +68,7 @@ fn doc(params: &Params) -> String {
         "Receive side of selective acknowledgement: a verdict on each packet, and the acknowledgement to send.
         For each of {} paths: the lowest PSN missing (base), one beyond the highest received (next), and a bit for each of
         the {} PSNs of the window. PSNs have {} bits.
-        Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN.
+        Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY, nothing changes.
         Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to {} clocks.
         Latency {LATENCY} clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.",
         params.total_paths(),
@@ -111,7 +111,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &b.get("s_axis_rx_path"),
     );
     let arriving_psn = b.wire("arriving_psn", &b.get("s_axis_rx_psn").gated(&!&sweeping));
-    let init = b.carry("init", &moves, &arriving_init, 1..=COMMIT_STAGE);
+    let init = b.carry("init", &moves, &arriving_init, 1..=11);
+    let operation = b.carry("op", &moves, &b.get("s_axis_rx_op"), 1..=COMMIT_STAGE);
+    const _: () = assert!(op::QUERY == 2, "the upper bit of the operation's code");
+    let arriving_query = b.wire("arriving_query", &(b.get("s_axis_rx_op").bit(1) & !&sweeping));
+    let query = b.carry("query", &moves, &arriving_query, 1..=11);
     let path = b.carry("path", &moves, &arriving_path, 1..=COMMIT_STAGE);
     let psn = b.carry("psn", &moves, &arriving_psn, 1..=COMMIT_STAGE);
 
@@ -171,7 +175,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &!&lane_start,
         &(&psn_lane & !&lane_phase),
     );
-    let changed_group = b.stage("changed_group_7", &moves, &psn_group.gated(in_window.at(6)));
+    let changed_group = b.stage(
+        "changed_group_7",
+        &moves,
+        &psn_group.gated(&(in_window.at(6) & !query.at(6))),
+    );
     let set_lane = b.stage("set_lane_7", &moves, &set_lane);
     let clear_lane = b.stage("clear_lane_7", &moves, &clear_lane);
     let set_group = b.stage("set_group_7", &moves, &group_start.gated(init.at(6)));
@@ -223,7 +231,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &reaches("next_just_ahead", &word),
         &reaches("older_next", &older_word),
     );
-    let next_moves = b.wire("next_moves", &(in_window.at(8) & &(&reaches_next | init.at(8))));
+    let next_moves = b.wire(
+        "next_moves",
+        &(in_window.at(8) & &(&(&reaches_next & !query.at(8)) | init.at(8))),
+    );
     let changed_next = b.mux("changed_next", &next_moves, &moved_next, &next_of(&current_word));
     b.clocked_when(
         &moves,
@@ -265,11 +276,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let in_order = b.carry("in_order", &moves, &in_order, 10..=11);
 
     // Stage 11: the verdict.
+    let packet = b.wire("packet", &!(init.at(11) | query.at(11)));
     let packet_is_new = b.wire("packet_is_new", &(&changed & !init.at(11)));
-    let out_of_window = b.wire("out_of_window", &!(in_window.at(11) | before.at(11)));
+    let out_of_window = b.wire("out_of_window", &(&packet & &!(in_window.at(11) | before.at(11))));
     let duplicate = b.wire(
         "duplicate",
-        &(before.at(11) | &(in_window.at(11) & &!(&changed | init.at(11)))),
+        &(&packet & &(before.at(11) | &(in_window.at(11) & &!&changed))),
     );
     const _: () = assert!(verdict::NEW == 0 && verdict::DUPLICATE == 1 && verdict::OUT_OF_WINDOW == 2);
     let verdict = b.concat("verdict", &[&duplicate, &out_of_window]);
@@ -360,7 +372,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         "m_axis_rx",
         shown.at(15),
         &[
-            ("op", init.at(15)),
+            ("op", operation.at(15)),
             ("path", path.at(15)),
             ("psn", psn.at(15)),
             ("verdict", verdict.at(15)),
@@ -413,7 +425,19 @@ fn next_bits_of(psn: &Signal, next_bits: u32) -> Signal {
 }
 
 /// Lines whose breaking the lockstep must find.
-pub const MUTATIONS: [Mutation; 36] = [
+pub const MUTATIONS: [Mutation; 39] = [
+    Mutation {
+        signal: "query_6",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "query_8",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "arriving_query",
+        fault: Fault::Operator,
+    },
     Mutation {
         signal: "sweeping",
         fault: Fault::Zero,

@@ -25,9 +25,11 @@ const CLOCK_BINS: [&str; 7] = [
 ];
 
 /// Bins of an accepted operation.
-const ACCEPTED_BINS: [&str; 17] = [
+const ACCEPTED_BINS: [&str; 19] = [
     "PACKET accepted",
     "INIT accepted",
+    "QUERY accepted",
+    "reserved code accepted",
     "INIT while packets of other paths are in the pipeline",
     "INIT near the wrap of the PSN",
     "PSN base - 1",
@@ -65,11 +67,12 @@ const RESULT_BINS: [&str; 13] = [
 /// Moving clocks between operations on one path that have bins of their own.
 const DISTANCES: usize = 8;
 /// Bins of two operations on one path, for each distance.
-const HAZARD_BINS: [&str; 4] = [
+const HAZARD_BINS: [&str; 5] = [
     "PACKET {} moving clocks after the last one of its path",
     "PACKET {} moving clocks after the last one of its path, which had the same PSN",
     "PACKET {} moving clocks after the last one of its path, which moved the base",
     "INIT {} moving clocks after the last PACKET of its path",
+    "QUERY {} moving clocks after the last PACKET of its path",
 ];
 
 const ACCEPTED: usize = CLOCK_BINS.len();
@@ -164,21 +167,25 @@ enum Kind {
     Far,
     /// The path starts anew.
     Init,
+    /// Nothing, with any PSN.
+    Query,
 }
 
 /// Mixtures of kinds, in parts.
 const MIXTURES: [&[(Kind, usize)]; 8] = [
     // A healthy path.
     &[
-        (Kind::InOrder, 27),
+        (Kind::InOrder, 25),
+        (Kind::Query, 3),
         (Kind::Skip, 1),
-        (Kind::Base, 2),
+        (Kind::Base, 1),
         (Kind::Again, 1),
         (Kind::Edge, 1),
     ],
     // Heavy loss.
     &[
-        (Kind::InOrder, 12),
+        (Kind::InOrder, 10),
+        (Kind::Query, 2),
         (Kind::Skip, 6),
         (Kind::Base, 5),
         (Kind::Fill, 5),
@@ -201,7 +208,8 @@ const MIXTURES: [&[(Kind, usize)]; 8] = [
     // A sender that does not keep the rules, or forged packets.
     &[
         (Kind::InOrder, 6),
-        (Kind::Edge, 16),
+        (Kind::Edge, 14),
+        (Kind::Query, 2),
         (Kind::Far, 6),
         (Kind::Again, 4),
     ],
@@ -273,8 +281,8 @@ impl Stimulus<Unit> for SackRx {
         };
         // Nothing is accepted: garbage, unless the operation is one of those that are held steadily.
         let fields = offered.unwrap_or(Operation {
-            op: (bits & 1) as u8,
-            path: (bits >> 1) as u16 & self.path_mask,
+            op: (bits & 3) as u8,
+            path: (bits >> 2) as u16 & self.path_mask,
             psn: (bits >> 32) as u32 & self.psns.mask(),
         });
         let inputs = Inputs {
@@ -374,6 +382,14 @@ impl SackRx {
                 psns.add(path.base, (any >> 1 & 7) * self.sack_bits + (any >> 4 & 63))
             }
             Kind::Far => (bits >> 32) as u32 & psns.mask(),
+            Kind::Query => {
+                op = op::QUERY + (any & 1) as u8;
+                match any >> 1 & 3 {
+                    0 => path.next,
+                    1 => path.base,
+                    _ => (bits >> 32) as u32 & psns.mask(),
+                }
+            }
             Kind::Init => {
                 op = op::INIT;
                 match any & 3 {
@@ -430,7 +446,7 @@ impl SackRx {
     #[inline]
     fn accept(&mut self, operation: Operation) -> Accepted {
         let psns = self.psns;
-        let init = operation.op == op::INIT;
+        let (init, packet) = (operation.op == op::INIT, operation.op == op::PACKET);
         let path = &mut self.paths[usize::from(operation.path)];
         let before = *path;
         if init {
@@ -440,7 +456,7 @@ impl SackRx {
                 ..Path::default()
             };
             self.settling = COMMIT - 1;
-        } else {
+        } else if packet {
             path.receive(operation.psn, psns, self.sack_bits);
             (path.last, path.last_psn) = (self.moment, operation.psn);
             path.last_moved = path.base != before.base;
@@ -458,12 +474,14 @@ impl SackRx {
         let wraps = !init && path.next < before.next;
         let base_wraps = moved > 0 && path.base < before.base;
         let ahead = psns.distance(before.base, operation.psn);
-        let packet_at = |distance: u32| !init && ahead == distance;
+        let packet_at = |distance: u32| packet && ahead == distance;
         self.bins.hit_each(
             ACCEPTED,
             [
-                !init,
+                packet,
                 init,
+                operation.op == op::QUERY,
+                operation.op > op::QUERY,
                 init && !self.pipeline.is_empty(),
                 init && operation.psn > psns.mask() - 16,
                 packet_at(psns.mask()),
@@ -484,10 +502,11 @@ impl SackRx {
         let distance = self.moment - before.last;
         if distance <= DISTANCES {
             let kinds = [
-                !init,
-                !init && operation.psn == before.last_psn,
-                !init && before.last_moved,
+                packet,
+                packet && operation.psn == before.last_psn,
+                packet && before.last_moved,
                 init,
+                operation.op == op::QUERY,
             ];
             for (kind, happened) in kinds.into_iter().enumerate() {
                 self.bins.hit(HAZARD + kind * DISTANCES + distance - 1, happened);
