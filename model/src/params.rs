@@ -55,6 +55,15 @@ pub struct Params {
     pub mtu_bytes: u32,
     /// UDP destination port of the transport, 1 to 65535. Free of cost.
     pub udp_port: u32,
+    /// Streams (independent orders of messages) of each connection, 2 to 16, a power of two. Each costs a word in `receive_table` and `message_table`,
+    /// and `receives` and `messages` entries there (requirement R10: nothing else grows with them).
+    pub streams: u32,
+    /// Receives that can be posted on a stream, 2 to 64, a power of two: an entry of some 130 bits each.
+    pub receives: u32,
+    /// Messages of a stream that can be on their way at once, 2 to 64, a power of two: an entry of some 100 bits each.
+    pub messages: u32,
+    /// Memory regions, 4 to 65536, a power of two: an entry of some 160 bits each.
+    pub keys: u32,
 }
 
 /// Why a profile was refused.
@@ -174,6 +183,10 @@ impl Params {
             ("data_bits", self.data_bits, 64, 512, true),
             ("mtu_bytes", self.mtu_bytes, 64, 8192, true),
             ("udp_port", self.udp_port, 1, 65535, false),
+            ("streams", self.streams, 2, 16, true),
+            ("receives", self.receives, 2, 64, true),
+            ("messages", self.messages, 2, 64, true),
+            ("keys", self.keys, 4, 65536, true),
         ];
         for (field, value, low, high, power_of_two) in ranges {
             if value < low || value > high {
@@ -236,6 +249,21 @@ impl Params {
     /// Width of a bit position in the selective-acknowledgement vector.
     pub const fn sack_index_bits(&self) -> u32 {
         index_bits(self.sack_bits)
+    }
+
+    /// All streams of all connections; a stream's index is `connection * streams + stream`.
+    pub const fn total_streams(&self) -> u32 {
+        self.connections * self.streams
+    }
+
+    /// Width of a stream's index among all streams of all connections.
+    pub const fn stream_index_bits(&self) -> u32 {
+        self.connection_bits() + index_bits(self.streams)
+    }
+
+    /// Width of a memory region's index.
+    pub const fn key_index_bits(&self) -> u32 {
+        index_bits(self.keys)
     }
 
     /// Bytes (lanes) of a beat of the packet and memory buses.
