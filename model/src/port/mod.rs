@@ -13,8 +13,10 @@
 //! - The fields of an output stream are zero while its `tvalid` is low: there are no don't-cares to compare around.
 //! - A unit takes the inputs of a clock at its rising edge. Reset wins over everything.
 
+pub mod ack_table;
 pub mod align;
 pub mod axis_register;
+pub mod connection_table;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
