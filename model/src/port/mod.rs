@@ -21,10 +21,12 @@ pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
 pub mod message_table;
+pub mod packet_table;
 pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
