@@ -10,8 +10,8 @@
 //!   Status DONE, the result gives `message`. Otherwise [`status::REFUSED`], nothing changes.
 //! - [`op::NEXT`]: with `current != posted`: the next packet of message `current`: it begins at `offset` and has `bytes = min(mtu_bytes, length - offset)`, of a message of no bytes 0. `last` = `offset + bytes == length`. If `last`, `current` moves up by one and
 //!   `offset = 0`, otherwise `offset += bytes`. Status DONE. Otherwise [`status::NONE`], nothing changes.
-//! - [`op::READ`]: the packet of `message` that begins at `offset`, again: `bytes` and `last` as above. Nothing changes. Status DONE. (That `message` is one from `oldest` to `current` and `offset` one that NEXT gave is for the asker to see to; otherwise the
-//!   result's fields are what the arithmetic makes of the entry, modulo their widths, and of an entry that was never written undefined, which must not be asked for.)
+//! - [`op::READ`]: the packet of `message` that begins at `offset`, again: `bytes` and `last` as above. Nothing changes. Status DONE. (That `message` is one from `oldest` to `current` and `offset` one that NEXT gave is for the asker to see to; for any
+//!   other offset `bytes = min(mtu_bytes, (length - offset) mod 2^32)`, and `last` tells whether that is all that is left. An entry that was never written must not be asked for.)
 //! - [`op::RELEASE`]: with `oldest != current`: the result gives `message` = `oldest` with its `identifier`, and `oldest` moves up by one. Status DONE. Otherwise [`status::NONE`], nothing changes.
 //! - [`op::INIT`]: no requests; `posted = current = oldest = message`, `receives = receive`, `offset = 0`. Status DONE.
 //! - Codes 5 to 7 are reserved: [`status::NONE`], nothing changes.

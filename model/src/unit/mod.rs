@@ -1,8 +1,12 @@
 //! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
 
+pub mod ack_table;
 pub mod axis_register;
+pub mod connection_table;
+pub mod packet_table;
 pub mod path_table;
 pub mod rate_limiter;
+pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
