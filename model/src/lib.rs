@@ -5,6 +5,7 @@
 //! - [`mod@unit`]: the units' behaviour.
 //! - [`pipeline`]: what every streaming unit is made of.
 //! - [`serial`]: order of numbers that wrap.
+//! - [`wire`]: what a packet looks like: the table of its headers and all that comes from it.
 //! - [`rocev2`]: captures of real RoCEv2 traffic, and made-up ones.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
@@ -15,5 +16,6 @@ pub mod port;
 pub mod rocev2;
 pub mod serial;
 pub mod unit;
+pub mod wire;
 
 pub use params::Params;
