@@ -6,29 +6,7 @@
 //!
 //! Fields are in the order of the wire, most significant bit first (network byte order, RFC 791 appendix B).
 
-/// A field of a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Its name, unique in its header.
-    pub name: &'static str,
-    /// Its width in bits, 1 to 256.
-    pub bits: usize,
-    /// The value that it is always sent with, for a field that says nothing of its packet.
-    pub constant: Option<u64>,
-    /// What it means, its unit, and what a receiver does with it.
-    pub doc: &'static str,
-}
-
-/// A header: a whole number of bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// Its name, unique in the table.
-    pub name: &'static str,
-    /// What it is for.
-    pub doc: &'static str,
-    /// Its fields, in the order of the wire.
-    pub fields: &'static [Field],
-}
+pub use super::layout::{Field, Header, Position, get, position, set};
 
 const fn field(name: &'static str, bits: usize, doc: &'static str) -> Field {
     let constant = None;
@@ -105,6 +83,11 @@ pub const IPV4: Header = Header {
         field("destination_address", 32, "Address of the receiver."),
     ],
 };
+
+/// `ecn` as it is sent: ECT(0), ECN-capable transport (RFC 3168, section 5).
+pub const ECT0: u8 = 2;
+/// `ecn` as a switch marks it: CE, congestion experienced (RFC 3168, section 5).
+pub const CE: u8 = 3;
 
 /// UDP (RFC 768).
 pub const UDP: Header = Header {
@@ -267,6 +250,9 @@ pub const HEADERS: [&Header; 9] = [
 
 /// The headers that every packet begins with.
 pub const COMMON: &[&Header] = &[&ETHERNET, &IPV4, &UDP, &BASE];
+
+/// UDP destination port, unless the profile gives another: in the range that is nobody's (RFC 6335).
+pub const UDP_PORT: u16 = 61_000;
 
 /// Bytes of the ICRC at the end of every packet.
 pub const ICRC_BYTES: usize = 4;
@@ -453,7 +439,11 @@ impl Opcode {
         self.header_bytes() + ICRC_BYTES
     }
 
-    /// Where a field stands in a frame with this opcode; see [`position`].
+    /// Where a field stands in a frame with this opcode. In a constant a header or name that is not there is an
+    /// error of the compiler.
+    ///
+    /// # Panics
+    /// When the opcode's headers or the header's fields do not have it.
     pub const fn position(self, header: &Header, field: &str) -> Position {
         position(self.headers(), header, field)
     }
@@ -508,93 +498,4 @@ impl NakCode {
             }
         }
     }
-}
-
-/// Where a field stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Position {
-    /// Its first, most significant, bit: bits of the frame before it. Bit 0 is the most significant of byte 0.
-    pub bit: usize,
-    /// Its width in bits.
-    pub bits: usize,
-}
-
-impl Position {
-    /// The byte that holds its first bit.
-    pub const fn first_byte(self) -> usize {
-        self.bit / 8
-    }
-
-    /// The byte after the one that holds its last bit.
-    pub const fn end_byte(self) -> usize {
-        (self.bit + self.bits).div_ceil(8)
-    }
-}
-
-impl Header {
-    /// Its size in bytes.
-    pub const fn bytes(&self) -> usize {
-        let (mut bits, mut i) = (0, 0);
-        while i < self.fields.len() {
-            bits += self.fields[i].bits;
-            i += 1;
-        }
-        assert!(bits.is_multiple_of(8), "a header is a whole number of bytes");
-        bits / 8
-    }
-
-    /// Where a field stands, from the start of the header. In a constant a name that is not in the header is an error of
-    /// the compiler.
-    ///
-    /// # Panics
-    /// When there is no field with the name.
-    pub const fn position(&self, field: &str) -> Position {
-        let (mut bit, mut i) = (0, 0);
-        while i < self.fields.len() {
-            let bits = self.fields[i].bits;
-            if same(self.fields[i].name, field) {
-                return Position { bit, bits };
-            }
-            bit += bits;
-            i += 1;
-        }
-        panic!("the header has no such field")
-    }
-}
-
-/// Where a field stands in a frame with these headers. In a constant a header or name that is not there is an error of
-/// the compiler.
-///
-/// # Panics
-/// When the headers or the header's fields do not have it.
-pub const fn position(headers: &[&Header], header: &Header, field: &str) -> Position {
-    let (mut before, mut i) = (0, 0);
-    while i < headers.len() {
-        if same(headers[i].name, header.name) {
-            let Position { bit, bits } = header.position(field);
-            return Position {
-                bit: before * 8 + bit,
-                bits,
-            };
-        }
-        before += headers[i].bytes();
-        i += 1;
-    }
-    panic!("the frame has no such header")
-}
-
-/// `==` of strings, which the language does not have in constants.
-const fn same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }
