@@ -43,6 +43,19 @@ impl Position {
     pub const fn end_byte(self) -> usize {
         (self.bit + self.bits).div_ceil(8)
     }
+
+    /// Bits of its last byte after it, 0 to 7.
+    pub const fn shift(self) -> usize {
+        self.end_byte() * 8 - self.bit - self.bits
+    }
+
+    /// The field's bits in the bytes that hold it, read as a number; `None` when it has them all.
+    pub const fn mask(self) -> Option<u64> {
+        if self.bit.is_multiple_of(8) && self.bits.is_multiple_of(8) {
+            return None;
+        }
+        Some(mask(self.bits) << self.shift())
+    }
 }
 
 impl Header {
@@ -105,8 +118,7 @@ pub fn get(bytes: &[u8], at: Position) -> u64 {
     let value = bytes
         .iter()
         .fold(0u128, |value, &byte| value << 8 | u128::from(byte));
-    let below = bytes.len() * 8 - at.bit % 8 - at.bits;
-    (value >> below) as u64 & mask(at.bits)
+    (value >> at.shift()) as u64 & mask(at.bits)
 }
 
 /// Writes a field of at most 64 bits: the inverse of [`get`]. The value is cut to the field's width; the bits around it
@@ -118,9 +130,8 @@ pub fn get(bytes: &[u8], at: Position) -> u64 {
 pub fn set(bytes: &mut [u8], at: Position, value: u64) {
     debug_assert!(at.bits <= 64);
     let bytes = &mut bytes[at.first_byte()..at.end_byte()];
-    let below = bytes.len() * 8 - at.bit % 8 - at.bits;
-    let mask = u128::from(mask(at.bits)) << below;
-    let value = u128::from(value) << below & mask;
+    let mask = u128::from(mask(at.bits)) << at.shift();
+    let value = u128::from(value) << at.shift() & mask;
     for (i, byte) in bytes.iter_mut().rev().enumerate() {
         *byte = *byte & !((mask >> (8 * i)) as u8) | (value >> (8 * i)) as u8;
     }
