@@ -43,6 +43,21 @@ fn page_is_complete() {
     assert!(page.contains("| 42 to 43 & 0xfff0 | 12 | `hint` |  |"));
 }
 
+/// Wireshark masks bits of integers of at most four bytes here, so no other field may share a byte with its neighbours.
+#[test]
+fn dissector_can_show_every_field() {
+    for header in HEADERS {
+        for field in header.fields {
+            let at = header.position(field.name);
+            assert!(
+                at.mask().is_none() || at.end_byte() - at.first_byte() <= 4,
+                "{}",
+                field.name
+            );
+        }
+    }
+}
+
 /// The command prints them, and tells what it takes when it is asked for something else.
 #[test]
 fn command() {

@@ -11,6 +11,15 @@ const HEXADECIMAL: [(&Header, &str); 3] = [
     (&table::WRITE_TARGET, "address"),
 ];
 
+/// A field that is no longer in the table is an error of the compiler.
+const _: () = {
+    let mut i = 0;
+    while i < HEXADECIMAL.len() {
+        HEXADECIMAL[i].0.position(HEXADECIMAL[i].1);
+        i += 1;
+    }
+};
+
 /// The dissector, a script for Wireshark 4.0 or later, as it is checked in as `model/wireshark/metaroce.lua`.
 pub fn dissector() -> String {
     let mut lua = String::from(
