@@ -354,3 +354,18 @@ impl Nak {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 1071, section 3, and a sum whose carry carries again.
+    #[test]
+    fn sums_are_ones_complement() {
+        assert_eq!(
+            internet_sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]),
+            0xddf2
+        );
+        assert_eq!(internet_sum(&[0xff, 0xff, 0x00, 0x01, 0xff, 0xff]), 1);
+    }
+}
