@@ -51,7 +51,7 @@ pub struct Params {
     /// Width of the packet and memory buses in bits: 64, 128, 256 or 512. Costs as many flip-flops in each of some thirty pipeline stages of the wire
     /// and memory paths, and the cube of it in byte shifters.
     pub data_bits: u32,
-    /// Most payload bytes of a packet, 64 to 8192, a power of two, and with [`HEADER_BYTES`](crate::port::parser::HEADER_BYTES) and checksum at most `max_packet_bytes`.
+    /// Most payload bytes of a packet, 64 to 8192, a power of two, and with [`HEADER_BYTES`] and checksum at most `max_packet_bytes`.
     pub mtu_bytes: u32,
     /// UDP destination port of the transport, 1 to 65535. Free of cost.
     pub udp_port: u32,

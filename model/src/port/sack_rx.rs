@@ -14,7 +14,7 @@
 //!     received, `base` moves up to the first PSN not received, `next` to `psn + 1` if that is further.
 //! - [`op::INIT`]: the path starts anew: `base = next = psn`, nothing received. Verdict `NEW`.
 //!   After an INIT nothing is accepted for the next [`COMMIT`] - 1 clocks in which the pipeline moves.
-//!//! - [`op::QUERY`]: changes nothing. It gives base and vector for an acknowledgement that no new packet causes: a probe's, a late one, or that of a packet
+//! - [`op::QUERY`]: changes nothing. It gives base and vector for an acknowledgement that no new packet causes: a probe's, a late one, or that of a packet
 //!   which is refused for another reason than its PSN. Verdict `NEW` (0), whatever `psn` is. Code 3 is reserved and does what QUERY does.
 //!
 //! # Outputs, all as they are after the operation
