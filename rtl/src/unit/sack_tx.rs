@@ -14,26 +14,28 @@
 //!
 //! Codes outside `[base, frontier)` mean nothing: sliding the window clears nothing, and an acknowledgement gives every position outside a
 //! fresh code (acknowledged if its vector bit is set, else pending), which counts only as far as the frontier moves over it. So
-//! the codes' update knows no frontier to come, and the frontier's update knows no codes: there are two loops, each four clocks long, with a memory each.
-//! A third, short path goes from codes to context: whether something is pending decides whether a RETRANSMIT takes place.
+//! the codes' update knows no frontier to come, and the frontier's update knows no codes. The timestamps go with the frontier; base and next PSN
+//! need neither, and the search for the frontier takes them a stage earlier. Hence three loops, each four clocks long, with a memory each.
+//! A fourth, short path goes from codes to timestamps: whether something is pending decides whether a RETRANSMIT takes place.
 //!
 //! # Pipeline
-//! | stage | operation | context: base, next, frontier, timestamps | codes |
-//! |---|---|---|---|
-//! | 0 | issues | read | |
-//! | 1 | decoded | memory's output | |
-//! | 2 | highest vector bit of each group | raw register | read |
-//! | 3 | | **state** | memory's output |
-//! | 4 | PSNs and timestamps compared | vector's group at `next`, groups below | raw register |
-//! | 5 | verdict | highest lane, highest group | **state**, window mask |
-//! | 6 | | highest vector bit; base, next, mark | generations turned; groups with pending ones |
-//! | 7 | newly acknowledged, lost again | **result**, written to memory | acknowledged and lost set; group to send again |
-//! | 8 | counts | window mask | its lane; written to memory |
-//! | 9 | counts | | **result** |
-//! | 10 | counts | | groups with pending ones |
-//! | 11 | result, enters the output queue | | |
+//! | stage | operation | PSNs: base, next | progress: frontier, timestamps | codes |
+//! |---|---|---|---|---|
+//! | 0 | issues | read | | |
+//! | 1 | decoded | memory's output | read | |
+//! | 2 | highest vector bit of each group | raw register | memory's output | |
+//! | 3 | | **state** | raw register | read |
+//! | 4 | PSNs compared | position of `next` decoded | **state** | memory's output |
+//! | 5 | verdict, timestamps compared | vector's group at `next`, groups below | | raw register |
+//! | 6 | | **result** | highest lane, highest group | **state**, window mask |
+//! | 7 | | written to memory | highest vector bit; mark | generations turned; groups with pending ones |
+//! | 8 | newly acknowledged, lost again | | **result**, written to memory | acknowledged and lost set; group to send again |
+//! | 9 | counts | | window mask | its lane; written to memory |
+//! | 10 | counts | | | **result** |
+//! | 11 | counts | | | groups with pending ones |
+//! | 12 | result, enters the output queue | | | |
 //!
-//! An operation finds in the memories what operations on its path at distance 8 (context) and 7 (codes) or more left there. The result of a nearer
+//! An operation finds in the memories what operations on its path at distance 8 (PSNs, progress) and 7 (codes) or more left there. The result of a nearer
 //! one is on its way. At distance 4 it becomes the state as it leaves the logic. At more it is put in a register of its own, beside the raw one,
 //! when that is loaded; whichever of the two is not wanted is zero, so that the state is one OR of both.
 
@@ -88,10 +90,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
     search::summarise_vector(&p);
     read_context(&p, &sweep);
     judge(&p);
+    advance_psns(&p);
     search::search_vector(&p);
     codes::read_codes(&p);
     search::search_pending(&p);
-    advance_context(&p);
+    advance_progress(&p);
     codes::advance_codes(&p);
     deliver(&p);
     p.b.finish()
@@ -152,11 +155,14 @@ impl Pipeline {
         psn.truncate(self.position_bits() + 1)
     }
 
-    /// What a path keeps beside the codes, and its width.
-    fn context_fields(&self) -> [(&'static str, u32); 7] {
-        [
-            ("base", self.psn_bits),
-            ("next", self.psn_bits),
+    /// The PSNs that a path keeps, and their widths.
+    fn psn_fields(&self) -> Vec<(&'static str, u32)> {
+        vec![("base", self.psn_bits), ("next", self.psn_bits)]
+    }
+
+    /// What a path keeps beside PSNs and codes, and its width.
+    fn progress_fields(&self) -> Vec<(&'static str, u32)> {
+        vec![
             ("frontier", self.position_bits() + 2),
             ("mark", self.timestamp_bits),
             ("last_sent", self.timestamp_bits),
@@ -208,17 +214,17 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     for stage in 1..=LAST {
         valid = b.stage_reset(&format!("valid_{stage}"), &p.moves, &valid);
     }
-    for (field, last) in [("op", LAST), ("path", LAST), ("psn", 5), ("echo", 3), ("now", 6)] {
+    for (field, last) in [("op", LAST), ("path", LAST), ("psn", 5), ("echo", 4), ("now", 7)] {
         front.get(field).named(&format!("{field}_0"));
         p.carry(field, 0, last);
     }
     let codes = [
-        ("init", op::INIT, 5),
+        ("init", op::INIT, 6),
         ("send", op::SEND, 4),
         ("acknowledge", op::ACKNOWLEDGE, 4),
-        ("retransmit", op::RETRANSMIT, 7),
-        ("probe", op::PROBE, 5),
-        ("timeout", op::TIMEOUT, 5),
+        ("retransmit", op::RETRANSMIT, 8),
+        ("probe", op::PROBE, 6),
+        ("timeout", op::TIMEOUT, 6),
     ];
     let op_0 = p.get("op_0");
     for (name, code, last) in codes {
@@ -229,107 +235,147 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     p.carry("reserved", 0, 4);
 
     front.get("vector").named("vector_0");
-    p.carry("vector", 0, 5);
+    p.carry("vector", 0, 6);
 }
 
-/// Stages 0 to 3: the path's context, from the memory or from an operation that is still on its way there.
-fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
+/// The operations ahead on the same path whose results are on their way, by how many stages they are ahead.
+fn find_hazards(p: &Pipeline) {
+    for distance in 4..=7 {
+        let same = p.get("path_0").eq(&p.get(&format!("path_{distance}")));
+        (same & p.get(&format!("valid_{distance}"))).named(&format!("hit{distance}_0"));
+    }
+    p.carry("hit4", 0, 5);
+    p.carry("hit5", 0, 4);
+    p.carry("hit6", 0, 4);
+    p.carry("hit7", 0, 2);
+}
+
+/// Part `name` of what a path keeps: fields that are the state at `stage`, from the memory or from an operation that is still on its way
+/// there. Their values after the operation are due at `NAME_result` four stages later.
+fn read_part(p: &Pipeline, sweep: &issue::Sweep, name: &str, fields: &[(&str, u32)], stage: usize) {
     let b = &p.b;
-    let width = p.context_fields().iter().map(|(_, width)| width).sum();
-    let result = b.register_reset("context_7", width, 0);
+    let at = |signal: &str, stage: usize| p.get(&format!("{signal}_{stage}"));
+    let width = fields.iter().map(|(_, width)| width).sum();
+    let (read, written) = (stage - 3, stage + 4);
+    let result = b.forward(&format!("{name}_result"), width);
+    let register = b.register_reset(&format!("{name}_{written}"), width, 0);
+    let arrives = (&p.moves & &at("valid", written - 1)).named(&format!("{name}_arrives"));
+    b.clocked_when(&arrives, &register, &result);
+    let write = (&sweep.clearing | &at("valid", written)).named(&format!("{name}_write"));
+    let address = b.mux(
+        &format!("{name}_address"),
+        &sweep.clearing,
+        &sweep.index,
+        &at("path", written),
+    );
     let memory = b.instance(
-        "contexts",
+        &format!("{name}_memory"),
         &ram(p.paths, width),
         &[
             // The register is zero from reset until the first operation is there: just what the sweep has to write.
-            (
-                "write_enable",
-                &(&sweep.clearing | &p.get("valid_7")).named("context_write"),
-            ),
-            (
-                "write_address",
-                &b.mux("context_address", &sweep.clearing, &sweep.index, &p.get("path_7")),
-            ),
-            ("write_data", &result),
+            ("write_enable", &write),
+            ("write_address", &address),
+            ("write_data", &register),
             ("read_enable", &p.moves),
-            ("read_address", &p.get("path_0")),
+            ("read_address", &at("path", read)),
         ],
     );
-    p.carry("context", 7, 8);
-
-    // Another operation on the path, so many stages ahead: its result is on its way.
-    let hits: Vec<Signal> = (4..=7)
-        .map(|distance| {
-            let same = p.get("path_0").eq(&p.get(&format!("path_{distance}")));
-            (same & p.get(&format!("valid_{distance}"))).named(&format!("hit{distance}_0"))
-        })
-        .collect();
-    let overtaken = bits::or_all(&hits[1..]);
-    p.carry("hit4", 0, 4);
-    p.carry("hit5", 0, 3);
-    p.carry("hit6", 0, 3);
-    p.carry("hit7", 0, 1);
+    p.carry(name, written, written + 1);
 
     // At distances 6 and 7 the result is in a register now, at distance 5 it will be; at distance 4, one clock later.
     let none = b.lit(0, width);
-    let result = b.forward("context_result", width);
     let passing = b.select(
-        "context_passing",
+        &format!("{name}_passing"),
         &[
-            (&p.get("hit5_1"), &result),
-            (&p.get("hit6_1"), &p.get("context_7")),
-            (&p.get("hit7_1"), &p.get("context_8")),
+            (&at("hit5", read + 1), &result),
+            (&at("hit6", read + 1), &at(name, written)),
+            (&at("hit7", read + 1), &at(name, written + 1)),
         ],
         &none,
     );
-    p.stage("context_passing_2", &passing);
-    let overtaken = p.stage("context_overtaken_1", &overtaken);
-    p.stage(
-        "context_2",
-        &b.mux("context_read", &overtaken, &none, &memory.get("read_data")),
+    let passing = p.stage(&format!("{name}_passing_{}", read + 2), &passing);
+    let overtaken = p.stage(
+        &format!("{name}_overtaken_{}", read + 1),
+        &bits::or_all(&["hit5", "hit6", "hit7"].map(|hit| at(hit, read))),
     );
-    let earlier = p.get("context_2") | p.get("context_passing_2");
-    let state = b.mux("context_now", &p.get("hit4_2"), &result, &earlier);
-    let context = p.stage("context_3", &state);
+    let raw = b.mux(
+        &format!("{name}_read"),
+        &overtaken,
+        &none,
+        &memory.get("read_data"),
+    );
+    let raw = p.stage(&format!("{name}_{}", read + 2), &raw);
+    let state = b.mux(
+        &format!("{name}_now"),
+        &at("hit4", read + 2),
+        &result,
+        &(raw | passing),
+    );
+    let state = p.stage(&format!("{name}_{stage}"), &state);
     let mut low = 0;
-    for (field, width) in p.context_fields() {
-        context.slice(low, width).named(&format!("{field}_3"));
-        p.carry(field, 3, if field == "frontier" { 4 } else { 5 });
+    for (field, width) in fields {
+        state.slice(low, *width).named(&format!("{field}_{stage}"));
         low += width;
     }
 }
 
-/// Stages 3 to 5: what the operation may do, and what the echoed timestamp tells.
+/// Stages 0 to 4: what the path keeps beside its codes.
+fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
+    find_hazards(p);
+    read_part(p, sweep, "psns", &p.psn_fields(), 3);
+    p.carry("base", 3, 5);
+    p.carry("next", 3, 5);
+    read_part(p, sweep, "progress", &p.progress_fields(), 4);
+    p.carry("frontier", 4, 5);
+    for field in ["mark", "probe_sent", "probe_out"] {
+        p.carry(field, 4, 6);
+    }
+    p.carry("last_sent", 4, 7);
+}
+
+/// Stages 3 to 6: what the operation may do, and what the echoed timestamp tells.
 fn judge(p: &Pipeline) {
     let b = &p.b;
-    let [psn, base, next, echo] = ["psn_3", "base_3", "next_3", "echo_3"].map(|name| p.get(name));
+    let [psn, base, next] = ["psn_3", "base_3", "next_3"].map(|name| p.get(name));
     p.stage("stale_4", &!reaches(&psn, &base));
     p.stage("beyond_4", &!reaches(&next, &psn));
     let outstanding = p.limit(&next) - p.limit(&base);
     p.stage("full_4", &outstanding.is(p.size.into()));
     p.stage("at_rest_4", &outstanding.is(0));
-    p.stage("mark_reached_4", &reaches(&echo, &p.get("mark_3")));
-    p.stage("last_reached_4", &reaches(&echo, &p.get("last_sent_3")));
-    p.stage("probe_reached_4", &reaches(&echo, &p.get("probe_sent_3")));
-    p.stage("past_frontier_4", &reaches(&p.near(&psn), &p.get("frontier_3")));
+
+    let echo = p.get("echo_4");
+    p.stage("mark_reached_5", &reaches(&echo, &p.get("mark_4")));
+    p.stage("last_reached_5", &reaches(&echo, &p.get("last_sent_4")));
+    p.stage("probe_reached_5", &reaches(&echo, &p.get("probe_sent_4")));
+    p.stage(
+        "past_frontier_5",
+        &reaches(&p.near(&p.get("psn_4")), &p.get("frontier_4")),
+    );
 
     let acknowledge = p.get("acknowledge_4");
-    let accepted = (&acknowledge & &!(p.get("stale_4") | p.get("beyond_4"))).named("accepted_4");
-    let tail = (&accepted & &p.get("last_reached_4")).named("tail_4");
     let refused = p.get("send_4") & p.get("full_4");
-    p.carry("accepted", 4, 5);
-    p.carry("tail", 4, 8);
-    p.stage("sent_5", &(p.get("send_4") & !p.get("full_4")));
-    p.stage("turn_5", &(&accepted & &p.get("mark_reached_4")));
-    p.stage("rises_5", &(p.get("send_4") & p.get("at_rest_4")));
-    p.stage("all_lost_5", &(&tail | &p.get("timeout_4")));
-    p.stage("update_5", &(&accepted | &p.get("timeout_4")));
-    p.carry("update", 5, 7);
     p.stage(
-        "probe_answered_5",
-        &(&accepted & &(p.get("probe_reached_4") & p.get("probe_out_4"))),
+        "accepted_5",
+        &(&acknowledge & &!(p.get("stale_4") | p.get("beyond_4"))),
     );
-    p.carry("probe_answered", 5, LAST);
+    p.carry("accepted", 5, 6);
+    p.stage("sent_5", &(p.get("send_4") & !p.get("full_4")));
+    p.stage("rises_5", &(p.get("send_4") & p.get("at_rest_4")));
+    p.carry("rises", 5, 6);
+    p.carry("sent", 5, 6);
+
+    let accepted = p.get("accepted_5");
+    let tail = (&accepted & &p.get("last_reached_5")).named("tail_5");
+    p.carry("tail", 5, 9);
+    p.stage("turn_6", &(&accepted & &p.get("mark_reached_5")));
+    p.stage("all_lost_6", &(&tail | &p.get("timeout_5")));
+    p.stage("update_6", &(&accepted | &p.get("timeout_5")));
+    p.carry("update", 6, 8);
+    p.stage(
+        "probe_answered_6",
+        &(&accepted & &(p.get("probe_reached_5") & p.get("probe_out_5"))),
+    );
+    p.carry("probe_answered", 6, LAST);
 
     let code = |code: u8| b.lit(code.into(), 2);
     let verdict = b.select(
@@ -349,124 +395,129 @@ fn judge(p: &Pipeline) {
         &code(status::DONE),
     );
     p.stage("status_5", &verdict);
-    p.carry("status", 5, 6);
+    p.carry("status", 5, 7);
 }
 
-/// Stages 5 to 7: the context after the operation.
-fn advance_context(p: &Pipeline) {
+/// Stage 5: the PSNs after the operation.
+fn advance_psns(p: &Pipeline) {
     let b = &p.b;
     let [init, accepted, sent] = ["init_5", "accepted_5", "sent_5"].map(|name| p.get(name));
-    let [psn, base, next, now] = ["psn_5", "base_5", "next_5", "now_5"].map(|name| p.get(name));
+    let [psn, base, next] = ["psn_5", "base_5", "next_5"].map(|name| p.get(name));
     let rebase = (&init | &accepted).named("rebase");
     let new_base = b.mux("new_base", &rebase, &psn, &base);
     p.stage("base_6", &new_base);
+    p.stage("old_base_6", &p.limit(&base));
     let moved_next = &next + &sent.extend(next.width());
     p.stage("next_6", &b.mux("new_next", &init, &psn, &moved_next));
     p.stage("psn_out_6", &b.mux("psn_out", &sent, &next, &new_base));
     p.carry("psn_out", 6, LAST - 1);
-
-    let anew = (&init | &(p.get("rises_5") | p.get("timeout_5"))).named("mark_anew");
-    let remark = (&anew | &p.get("turn_5")).named("remark");
-    p.stage("mark_6", &b.mux("new_mark", &remark, &now, &p.get("mark_5")));
-    let probe = p.get("probe_5");
-    p.stage(
-        "probe_sent_6",
-        &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_5")),
-    );
-    let probe_ends = &init | &(p.get("timeout_5") | p.get("probe_answered_5"));
-    p.stage("probe_out_6", &(&probe | &(p.get("probe_out_5") & !probe_ends)));
-
-    // The frontier moves up to the end of what was sent, or past the highest acknowledged PSN.
-    let all_lost = p.get("all_lost_5");
-    let settled = b.select(
-        "settled_frontier",
-        &[(&init, &p.near(&psn)), (&all_lost, &p.near(&next))],
-        &p.get("start_5"),
-    );
-    p.stage("settled_frontier_6", &settled);
-    p.stage("searched_6", &(&accepted & &!&all_lost));
-    let (last, start) = (p.get("last_6"), p.get("start_6"));
-    let past_last = (&last + &last.lit(1)).named("past_last");
-    let higher = (reaches(&last, &start) & p.get("last_any_6")).named("last_is_past_start");
-    p.stage("unlost_7", &b.mux("unlost", &higher, &past_last, &start));
-    let follow = (&higher & &p.get("searched_6")).named("frontier_follows_last");
-    let frontier = b.mux("new_frontier", &follow, &past_last, &p.get("settled_frontier_6"));
-
-    p.carry("last_sent", 5, 6);
-    p.stage("sends_6", &(&init | &sent));
-    let sends = (p.get("sends_6") | p.get("found_6")).named("touch");
-    let last_sent = b.mux("new_last_sent", &sends, &p.get("now_6"), &p.get("last_sent_6"));
-
-    let parts = p.context_fields().map(|(field, _)| match field {
-        "frontier" => frontier.clone(),
-        "last_sent" => last_sent.clone(),
-        _ => p.get(&format!("{field}_6")),
-    });
-    let result = b.concat("context_after", &parts.each_ref());
-    b.drive("context_result", &result);
-    let arrives = (&p.moves & &p.get("valid_6")).named("context_arrives");
-    b.clocked_when(&arrives, &p.get("context_7"), &result);
+    let result = b.concat("psns_after", &[&p.get("base_6"), &p.get("next_6")]);
+    b.drive("psns_result", &result);
 }
 
-/// Stages 7 to 12: counts and flags, and the packet's PSN.
+/// Stages 6 and 7: frontier and timestamps after the operation.
+fn advance_progress(p: &Pipeline) {
+    let b = &p.b;
+    let [init, timeout, probe, now] = ["init_6", "timeout_6", "probe_6", "now_6"].map(|name| p.get(name));
+    let anew = (&init | &(p.get("rises_6") | &timeout)).named("mark_anew");
+    let remark = (&anew | &p.get("turn_6")).named("remark");
+    p.stage("mark_7", &b.mux("new_mark", &remark, &now, &p.get("mark_6")));
+    p.stage(
+        "probe_sent_7",
+        &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_6")),
+    );
+    let probe_ends = &init | &(timeout | p.get("probe_answered_6"));
+    p.stage("probe_out_7", &(&probe | &(p.get("probe_out_6") & !probe_ends)));
+
+    // The frontier moves up to the end of what was sent, or past the highest acknowledged PSN.
+    let all_lost = p.get("all_lost_6");
+    let settles = (&init | &all_lost).named("frontier_settles");
+    let settled = b.mux(
+        "settled_frontier",
+        &settles,
+        &p.near(&p.get("next_6")),
+        &p.get("start_6"),
+    );
+    p.stage("settled_frontier_7", &settled);
+    p.stage("searched_7", &(p.get("accepted_6") & !all_lost));
+    let (last, start) = (p.get("last_7"), p.get("start_7"));
+    let past_last = (&last + &last.lit(1)).named("past_last");
+    let higher = (reaches(&last, &start) & p.get("last_any_7")).named("last_is_past_start");
+    p.stage("unlost_8", &b.mux("unlost", &higher, &past_last, &start));
+    let follow = (&higher & &p.get("searched_7")).named("frontier_follows_last");
+    let frontier = b.mux("new_frontier", &follow, &past_last, &p.get("settled_frontier_7"));
+
+    p.stage("sends_7", &(&init | &p.get("sent_6")));
+    let sends = (p.get("sends_7") | p.get("found_7")).named("touch");
+    let last_sent = b.mux("new_last_sent", &sends, &p.get("now_7"), &p.get("last_sent_7"));
+    let parts = [
+        &frontier,
+        &p.get("mark_7"),
+        &last_sent,
+        &p.get("probe_sent_7"),
+        &p.get("probe_out_7"),
+    ];
+    let result = b.concat("progress_after", &parts);
+    b.drive("progress_result", &result);
+}
+
+/// Stages 8 to 13: counts and flags, and the packet's PSN.
 fn deliver(p: &Pipeline) {
     let b = &p.b;
-    let context = p.get("context_7");
-    let base = p.limit(&context).named("base_7");
-    let next = p.near(&context.slice(p.psn_bits, p.psn_bits)).named("next_7");
-    let frontier = p
-        .limit(&context.slice(2 * p.psn_bits, p.psn_bits))
-        .named("frontier_7");
-    p.stage("outstanding_8", &(p.limit(&next) - &base));
-    p.carry("outstanding", 8, LAST);
-    p.stage("tail_open_8", &p.get("unlost_7").ne(&next));
-    p.stage("tail_again_8", &p.get("at_tail_7").any());
+    let psns = p.get("psns_8");
+    let base = p.limit(&psns).named("base_8");
+    let next = p.near(&psns.slice(p.psn_bits, p.psn_bits)).named("next_8");
+    let frontier = p.limit(&p.get("progress_8")).named("frontier_8");
+    p.stage("outstanding_9", &(p.limit(&next) - &base));
+    p.carry("outstanding", 9, LAST);
+    p.stage("tail_open_9", &p.get("unlost_8").ne(&next));
+    p.stage("tail_again_9", &p.get("at_tail_8").any());
     p.stage(
-        "tail_9",
-        &(p.get("tail_8") & (p.get("tail_open_8") | p.get("tail_again_8"))),
+        "tail_10",
+        &(p.get("tail_9") & (p.get("tail_open_9") | p.get("tail_again_9"))),
     );
-    p.carry("tail", 9, LAST);
+    p.carry("tail", 10, LAST);
 
-    p.popcount("newly_count", &p.get("newly_7"))
-        .named("acknowledged_10");
-    p.popcount("again_count", &p.get("again_7"))
-        .named("lost_again_10");
+    p.popcount("newly_count", &p.get("newly_8"))
+        .named("acknowledged_11");
+    p.popcount("again_count", &p.get("again_8"))
+        .named("lost_again_11");
     // Of the packets that the frontier passed, those not acknowledged are lost.
-    let passed = &frontier - &p.get("start_7");
+    let passed = &frontier - &p.get("start_8");
     let none = passed.lit(0);
-    p.stage("passed_8", &b.mux("passed", &p.get("update_7"), &passed, &none));
-    p.carry("passed", 8, 10);
-    let first = p.popcount("first_count", &p.get("first_7"));
-    p.stage("holes_11", &(p.get("passed_10") - first));
-    p.carry("acknowledged", 10, LAST);
-    p.carry("lost_again", 10, LAST);
+    p.stage("passed_9", &b.mux("passed", &p.get("update_8"), &passed, &none));
+    p.carry("passed", 9, 11);
+    let first = p.popcount("first_count", &p.get("first_8"));
+    p.stage("holes_12", &(p.get("passed_11") - first));
+    p.carry("acknowledged", 11, LAST);
+    p.carry("lost_again", 11, LAST);
 
     let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
-    p.stage("window_9", &window);
-    let codes = p.get("codes_9");
-    let remain = p.get("window_9") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
+    p.stage("window_10", &window);
+    let codes = p.get("codes_10");
+    let remain = p.get("window_10") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
     p.stage(
-        "remain_10",
+        "remain_11",
         &bits::any_in_groups(b, "remain_groups", &remain.named("remain"), 1 << p.lane_bits()),
     );
-    p.stage("pending_11", &p.get("remain_10").any());
+    p.stage("pending_12", &p.get("remain_11").any());
 
     // The PSN at a position is the first from the base on.
     let position_bits = p.position_bits();
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
-    let base_9 = p.get("psn_out_9");
+    let base_10 = p.get("psn_out_10");
     p.stage(
-        "wraps_10",
-        &p.get("position_9").lt(&base_9.truncate(position_bits)),
+        "wraps_11",
+        &p.get("position_10").lt(&base_10.truncate(position_bits)),
     );
-    let lap_9 = above(&base_9);
-    p.stage("next_lap_10", &(&lap_9 + &lap_9.lit(1)));
-    let psn_10 = p.get("psn_out_10");
-    let lap = b.mux("lap", &p.get("wraps_10"), &p.get("next_lap_10"), &above(&psn_10));
-    let again_psn = b.concat("again_psn", &[&p.get("position_10"), &lap]);
+    let lap_10 = above(&base_10);
+    p.stage("next_lap_11", &(&lap_10 + &lap_10.lit(1)));
+    let psn_11 = p.get("psn_out_11");
+    let lap = b.mux("lap", &p.get("wraps_11"), &p.get("next_lap_11"), &above(&psn_11));
+    let again_psn = b.concat("again_psn", &[&p.get("position_11"), &lap]);
     p.stage(
-        "psn_out_11",
-        &b.mux("final_psn", &p.get("found_10"), &again_psn, &psn_10),
+        "psn_out_12",
+        &b.mux("final_psn", &p.get("found_11"), &again_psn, &psn_11),
     );
 
     let field = |name: &'static str, signal: &str| (name, p.get(&format!("{signal}_{LAST}")));
