@@ -81,8 +81,8 @@ pub const MUTATIONS: [Mutation; 70] = [
     line("open_7", Operator),
     line("high_8", Operator),
     // The pending PSN nearest to base.
-    line("own_8", Zero),
-    line("allowed_lanes", Invert),
+    line("own_8", Operator),
+    line("nearest_lane", Invert),
     line("wraps_11", Zero),
     // Counts and flags.
     line("first_8", Zero),

@@ -97,7 +97,8 @@ pub fn search_vector(p: &Pipeline) {
 
 /// Stages 6 to 10: the pending packet nearest to `base`, as a group and a lane.
 ///
-/// The order is: the lanes from `base` on in its own group, the groups after it, the groups before it, the rest of its own.
+/// The order is: the lanes from `base` on in its own group, the groups after it, the groups before it, the rest of its own. Each group's
+/// first pending packet is found beside the search for the group; only of base's own group is it another, with packets from `base` on.
 pub fn search_pending(p: &Pipeline) {
     let b = &p.b;
     let base_5 = p.get("base_5");
@@ -110,14 +111,13 @@ pub fn search_pending(p: &Pipeline) {
         "base_lanes_6",
         &bits::from_index(b, "base_lanes", &p.lane(&base_5)),
     );
-    for name in ["base_group", "base_groups"] {
-        p.carry(name, 6, 7);
-    }
-    p.carry("base_lanes", 6, 8);
+    p.carry("base_group", 6, 8);
+    p.carry("base_groups", 6, 7);
+    p.carry("base_lanes", 6, 7);
 
     let pending = (p.get("window_6") & !(p.get("high_6") | p.get("low_6"))).named("pending_6");
     let lanes = 1 << p.lane_bits();
-    p.carry("pending", 6, 8);
+    p.carry("pending", 6, 7);
     p.stage(
         "pending_quarters_7",
         &bits::any_in_groups(b, "pending_quarters", &pending, p.size / 4),
@@ -131,46 +131,44 @@ pub fn search_pending(p: &Pipeline) {
         &bits::select_group(b, "pending_at_base", &pending, &p.get("base_group_6")),
     );
 
-    let (groups, base_group, from_base) = (
-        p.get("pending_groups_7"),
-        p.get("base_group_7"),
-        p.get("base_groups_7"),
-    );
+    // Stage 7: base's own group, and the nearest of the others.
     let (at_base, from_lane) = (p.get("pending_at_base_7"), p.get("base_lanes_7"));
-    let order = b.concat(
-        "order",
-        &[
-            &(&at_base & &from_lane).any(),
-            &(&groups & &(&from_base & &!&base_group)),
-            &(&groups & &!&from_base),
-            &(&at_base & &!&from_lane).any(),
-        ],
-    );
-    let nearest = lowest_set(&order).named("nearest");
-    let count = groups.width();
-    let (own, own_again) = (nearest.bit(0), nearest.msb());
-    let other = nearest.slice(1, count) | nearest.slice(1 + count, count);
+    let from_base = (&at_base & &from_lane).named("pending_from_base");
+    let own_first = bits::first_set(b, "own_first", &from_base);
+    let own_rest = bits::first_set(b, "own_rest", &at_base);
     p.stage(
-        "nearest_group_8",
-        &(other | base_group.gated(&(&own | &own_again))),
+        "own_lane_8",
+        &b.mux("own_lane", &from_base.any(), &own_first, &own_rest),
     );
-    p.stage("own_8", &own);
+    let others = (p.get("pending_groups_7") & !p.get("base_group_7")).named("other_groups");
+    p.stage("own_8", &(from_base.any() | !others.any()));
+    let after_base = p.get("base_groups_7");
+    let after = (&others & &after_base).named("groups_after");
+    let before = (&others & &!&after_base).named("groups_before");
+    let first_after = bits::first_set(b, "first_after", &after);
+    let first_before = bits::first_set(b, "first_before", &before);
+    p.stage(
+        "other_group_8",
+        &b.mux("other_group", &after.any(), &first_after, &first_before),
+    );
+    let firsts: Vec<Signal> = bits::groups(&p.get("pending_7"), lanes)
+        .zip(0..)
+        .map(|(group, number)| bits::first_set(b, &format!("first_in_group_{number}"), &group))
+        .collect();
+    p.stage(
+        "firsts_8",
+        &b.concat("firsts_in_groups", &firsts.iter().collect::<Vec<_>>()),
+    );
 
-    // When its own group comes last, nothing is pending from the base on.
-    let from_lane = p.get("base_lanes_8");
-    let allowed = b.mux(
-        "allowed_lanes",
-        &p.get("own_8"),
-        &from_lane,
-        &from_lane.lit((1 << lanes) - 1),
-    );
-    let chosen = bits::select_group(b, "nearest_lanes", &p.get("pending_8"), &p.get("nearest_group_8"));
-    p.stage("nearest_lanes_9", &(chosen & allowed));
+    // Stage 8: one of the two, as the code's update takes it.
+    let (own, group) = (p.get("own_8"), p.get("other_group_8"));
+    let lane = bits::select_group(b, "other_lane", &p.get("firsts_8"), &group);
     p.stage(
-        "again_group_9",
-        &p.get("nearest_group_8").gated(&p.get("retransmit_8")),
+        "again_lane_9",
+        &b.mux("nearest_lane", &own, &p.get("own_lane_8"), &lane),
     );
-    lowest_set(&p.get("nearest_lanes_9")).named("again_lane_9");
+    let group = b.mux("nearest_group", &own, &p.get("base_group_8"), &group);
+    p.stage("again_group_9", &group.gated(&p.get("retransmit_8")));
     let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_9"));
     let group = bits::encode(b, "again_group_index", &p.get("again_group_9"));
     p.stage("position_10", &b.concat("position", &[&lane, &group]));
@@ -186,11 +184,6 @@ pub fn search_pending(p: &Pipeline) {
         &b.mux("final_status", &nothing, &none, &p.get("status_7")),
     );
     p.carry("status", 8, LAST);
-}
-
-/// The lowest set bit alone; zero when there is none. By a carry chain: for more bits than a tree of LUTs is good for.
-fn lowest_set(bits: &Signal) -> Signal {
-    bits & &(!bits + bits.lit(1))
 }
 
 /// Whether some bit is set, and the position of the highest, 0 when there is none; `name` is the position's.
