@@ -29,7 +29,7 @@
 //! | 5 | verdict, timestamps compared | vector's group at `next`, groups below | | raw register |
 //! | 6 | | **result** | highest lane, highest group | **state**, window mask |
 //! | 7 | | written to memory | highest vector bit; mark | generations turned; groups with pending ones |
-//! | 8 | newly acknowledged, lost again | | **result**, written to memory | acknowledged and lost set; group to send again |
+//! | 8 | newly acknowledged, lost again | | **result**, written to memory | acknowledged and lost set; group to send again, first pending of each |
 //! | 9 | counts | | window mask | its lane; written to memory |
 //! | 10 | counts | | | **result** |
 //! | 11 | counts | | | groups with pending ones |
