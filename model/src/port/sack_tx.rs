@@ -52,7 +52,7 @@ use super::Vector;
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 13;
+pub const LATENCY: usize = 14;
 /// Moving clocks between the issue of two operations on one path, at least.
 pub const SAME_PATH_CLOCKS: usize = 4;
 

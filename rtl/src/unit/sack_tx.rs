@@ -15,25 +15,26 @@
 //! Codes outside `[base, frontier)` mean nothing: sliding the window clears nothing, and an acknowledgement gives every position outside a
 //! fresh code (acknowledged if its vector bit is set, else pending), which counts only as far as the frontier moves over it. So
 //! the codes' update knows no frontier to come, and the frontier's update knows no codes. The timestamps go with the frontier; base and next PSN
-//! need neither, and the search for the frontier takes them a stage earlier. Hence three loops, each four clocks long, with a memory each.
+//! need neither, and the search for the frontier takes them two stages earlier. Hence three loops, each four clocks long, with a memory each.
 //! A fourth, short path goes from codes to timestamps: whether something is pending decides whether a RETRANSMIT takes place.
 //!
 //! # Pipeline
 //! | stage | operation | PSNs: base, next | progress: frontier, timestamps | codes |
 //! |---|---|---|---|---|
 //! | 0 | issues | read | | |
-//! | 1 | decoded | memory's output | read | |
-//! | 2 | highest vector bit of each group | raw register | memory's output | |
-//! | 3 | | **state** | raw register | read |
-//! | 4 | PSNs compared | position of `next` decoded | **state** | memory's output |
-//! | 5 | verdict, timestamps compared | vector's group at `next`, groups below | | raw register |
-//! | 6 | | **result** | highest lane, highest group | **state**, window mask |
-//! | 7 | | written to memory | highest vector bit; mark | generations turned; groups with pending ones |
-//! | 8 | newly acknowledged, lost again | | **result**, written to memory | acknowledged and lost set; group to send again, first pending of each |
-//! | 9 | counts | | window mask | its lane; written to memory |
-//! | 10 | counts | | | **result** |
-//! | 11 | counts | | | groups with pending ones |
-//! | 12 | result, enters the output queue | | | |
+//! | 1 | decoded | memory's output | | |
+//! | 2 | highest vector bit of each group | raw register | read | |
+//! | 3 | | **state** | memory's output | |
+//! | 4 | PSNs compared | position of `next` decoded | raw register | read |
+//! | 5 | verdict | vector's group at `next`, groups below | **state** | memory's output |
+//! | 6 | timestamps compared | **result**; highest lane, highest group | | raw register |
+//! | 7 | | written to memory | start of the search, highest vector bit | **state**, window mask |
+//! | 8 | | | which is higher; mark | generations turned; groups with pending ones |
+//! | 9 | newly acknowledged, lost again | | **result**, written to memory | acknowledged and lost set; group to send again, first pending of each |
+//! | 10 | counts | | window mask | its lane; written to memory |
+//! | 11 | counts | | | **result** |
+//! | 12 | counts | | | groups with pending ones |
+//! | 13 | result, enters the output queue | | | |
 //!
 //! An operation finds in the memories what operations on its path at distance 8 (PSNs, progress) and 7 (codes) or more left there. The result of a nearer
 //! one is on its way. At distance 4 it becomes the state as it leaves the logic. At more it is put in a register of its own, beside the raw one,
@@ -214,17 +215,17 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     for stage in 1..=LAST {
         valid = b.stage_reset(&format!("valid_{stage}"), &p.moves, &valid);
     }
-    for (field, last) in [("op", LAST), ("path", LAST), ("psn", 5), ("echo", 4), ("now", 7)] {
+    for (field, last) in [("op", LAST), ("path", LAST), ("psn", 5), ("echo", 5), ("now", 8)] {
         front.get(field).named(&format!("{field}_0"));
         p.carry(field, 0, last);
     }
     let codes = [
-        ("init", op::INIT, 6),
+        ("init", op::INIT, 7),
         ("send", op::SEND, 4),
         ("acknowledge", op::ACKNOWLEDGE, 4),
-        ("retransmit", op::RETRANSMIT, 8),
-        ("probe", op::PROBE, 6),
-        ("timeout", op::TIMEOUT, 6),
+        ("retransmit", op::RETRANSMIT, 9),
+        ("probe", op::PROBE, 7),
+        ("timeout", op::TIMEOUT, 7),
     ];
     let op_0 = p.get("op_0");
     for (name, code, last) in codes {
@@ -235,7 +236,7 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     p.carry("reserved", 0, 4);
 
     front.get("vector").named("vector_0");
-    p.carry("vector", 0, 6);
+    p.carry("vector", 0, 7);
 }
 
 /// The operations ahead on the same path whose results are on their way, by how many stages they are ahead.
@@ -244,10 +245,10 @@ fn find_hazards(p: &Pipeline) {
         let same = p.get("path_0").eq(&p.get(&format!("path_{distance}")));
         (same & p.get(&format!("valid_{distance}"))).named(&format!("hit{distance}_0"));
     }
-    p.carry("hit4", 0, 5);
-    p.carry("hit5", 0, 4);
-    p.carry("hit6", 0, 4);
-    p.carry("hit7", 0, 2);
+    p.carry("hit4", 0, 6);
+    p.carry("hit5", 0, 5);
+    p.carry("hit6", 0, 5);
+    p.carry("hit7", 0, 3);
 }
 
 /// Part `name` of what a path keeps: fields that are the state at `stage`, from the memory or from an operation that is still on its way
@@ -319,21 +320,21 @@ fn read_part(p: &Pipeline, sweep: &issue::Sweep, name: &str, fields: &[(&str, u3
     }
 }
 
-/// Stages 0 to 4: what the path keeps beside its codes.
+/// Stages 0 to 5: what the path keeps beside its codes.
 fn read_context(p: &Pipeline, sweep: &issue::Sweep) {
     find_hazards(p);
     read_part(p, sweep, "psns", &p.psn_fields(), 3);
     p.carry("base", 3, 5);
     p.carry("next", 3, 5);
-    read_part(p, sweep, "progress", &p.progress_fields(), 4);
-    p.carry("frontier", 4, 5);
+    read_part(p, sweep, "progress", &p.progress_fields(), 5);
+    p.carry("frontier", 5, 6);
     for field in ["mark", "probe_sent", "probe_out"] {
-        p.carry(field, 4, 6);
+        p.carry(field, 5, 7);
     }
-    p.carry("last_sent", 4, 7);
+    p.carry("last_sent", 5, 8);
 }
 
-/// Stages 3 to 6: what the operation may do, and what the echoed timestamp tells.
+/// Stages 3 to 7: what the operation may do, and what the echoed timestamp tells.
 fn judge(p: &Pipeline) {
     let b = &p.b;
     let [psn, base, next] = ["psn_3", "base_3", "next_3"].map(|name| p.get(name));
@@ -343,14 +344,13 @@ fn judge(p: &Pipeline) {
     p.stage("full_4", &outstanding.is(p.size.into()));
     p.stage("at_rest_4", &outstanding.is(0));
 
-    let echo = p.get("echo_4");
-    p.stage("mark_reached_5", &reaches(&echo, &p.get("mark_4")));
-    p.stage("last_reached_5", &reaches(&echo, &p.get("last_sent_4")));
-    p.stage("probe_reached_5", &reaches(&echo, &p.get("probe_sent_4")));
-    p.stage(
-        "past_frontier_5",
-        &reaches(&p.near(&p.get("psn_4")), &p.get("frontier_4")),
-    );
+    let echo = p.get("echo_5");
+    p.stage("mark_reached_6", &reaches(&echo, &p.get("mark_5")));
+    p.stage("last_reached_6", &reaches(&echo, &p.get("last_sent_5")));
+    p.stage("probe_reached_6", &reaches(&echo, &p.get("probe_sent_5")));
+    let near_psn = p.near(&p.get("psn_5"));
+    p.stage("near_psn_6", &near_psn);
+    p.stage("past_frontier_6", &reaches(&near_psn, &p.get("frontier_5")));
 
     let acknowledge = p.get("acknowledge_4");
     let refused = p.get("send_4") & p.get("full_4");
@@ -358,24 +358,24 @@ fn judge(p: &Pipeline) {
         "accepted_5",
         &(&acknowledge & &!(p.get("stale_4") | p.get("beyond_4"))),
     );
-    p.carry("accepted", 5, 6);
+    p.carry("accepted", 5, 7);
     p.stage("sent_5", &(p.get("send_4") & !p.get("full_4")));
     p.stage("rises_5", &(p.get("send_4") & p.get("at_rest_4")));
-    p.carry("rises", 5, 6);
-    p.carry("sent", 5, 6);
+    p.carry("rises", 5, 7);
+    p.carry("sent", 5, 7);
 
-    let accepted = p.get("accepted_5");
-    let tail = (&accepted & &p.get("last_reached_5")).named("tail_5");
-    p.carry("tail", 5, 9);
-    p.stage("turn_6", &(&accepted & &p.get("mark_reached_5")));
-    p.stage("all_lost_6", &(&tail | &p.get("timeout_5")));
-    p.stage("update_6", &(&accepted | &p.get("timeout_5")));
-    p.carry("update", 6, 8);
+    let accepted = p.get("accepted_6");
+    let tail = (&accepted & &p.get("last_reached_6")).named("tail_6");
+    p.carry("tail", 6, 10);
+    p.stage("turn_7", &(&accepted & &p.get("mark_reached_6")));
+    p.stage("all_lost_7", &(&tail | &p.get("timeout_6")));
+    p.stage("update_7", &(&accepted | &p.get("timeout_6")));
+    p.carry("update", 7, 9);
     p.stage(
-        "probe_answered_6",
-        &(&accepted & &(p.get("probe_reached_5") & p.get("probe_out_5"))),
+        "probe_answered_7",
+        &(&accepted & &(p.get("probe_reached_6") & p.get("probe_out_6"))),
     );
-    p.carry("probe_answered", 6, LAST);
+    p.carry("probe_answered", 7, LAST);
 
     let code = |code: u8| b.lit(code.into(), 2);
     let verdict = b.select(
@@ -395,10 +395,10 @@ fn judge(p: &Pipeline) {
         &code(status::DONE),
     );
     p.stage("status_5", &verdict);
-    p.carry("status", 5, 7);
+    p.carry("status", 5, 8);
 }
 
-/// Stage 5: the PSNs after the operation.
+/// Stages 5 to 7: the PSNs after the operation.
 fn advance_psns(p: &Pipeline) {
     let b = &p.b;
     let [init, accepted, sent] = ["init_5", "accepted_5", "sent_5"].map(|name| p.get(name));
@@ -407,117 +407,132 @@ fn advance_psns(p: &Pipeline) {
     let new_base = b.mux("new_base", &rebase, &psn, &base);
     p.stage("base_6", &new_base);
     p.stage("old_base_6", &p.limit(&base));
+    p.carry("old_base", 6, 7);
     let moved_next = &next + &sent.extend(next.width());
     p.stage("next_6", &b.mux("new_next", &init, &psn, &moved_next));
     p.stage("psn_out_6", &b.mux("psn_out", &sent, &next, &new_base));
     p.carry("psn_out", 6, LAST - 1);
     let result = b.concat("psns_after", &[&p.get("base_6"), &p.get("next_6")]);
     b.drive("psns_result", &result);
+
+    p.stage("base_7", &p.limit(&p.get("base_6")));
+    p.stage("next_7", &p.near(&p.get("next_6")));
+    p.carry("base", 7, 9);
+    p.carry("next", 7, 9);
 }
 
-/// Stages 6 and 7: frontier and timestamps after the operation.
+/// Stages 6 to 8: frontier and timestamps after the operation.
 fn advance_progress(p: &Pipeline) {
     let b = &p.b;
-    let [init, timeout, probe, now] = ["init_6", "timeout_6", "probe_6", "now_6"].map(|name| p.get(name));
-    let anew = (&init | &(p.get("rises_6") | &timeout)).named("mark_anew");
-    let remark = (&anew | &p.get("turn_6")).named("remark");
-    p.stage("mark_7", &b.mux("new_mark", &remark, &now, &p.get("mark_6")));
+    let [init, timeout, probe, now] = ["init_7", "timeout_7", "probe_7", "now_7"].map(|name| p.get(name));
+    let anew = (&init | &(p.get("rises_7") | &timeout)).named("mark_anew");
+    let remark = (&anew | &p.get("turn_7")).named("remark");
+    p.stage("mark_8", &b.mux("new_mark", &remark, &now, &p.get("mark_7")));
     p.stage(
-        "probe_sent_7",
-        &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_6")),
+        "probe_sent_8",
+        &b.mux("new_probe_sent", &probe, &now, &p.get("probe_sent_7")),
     );
-    let probe_ends = &init | &(timeout | p.get("probe_answered_6"));
-    p.stage("probe_out_7", &(&probe | &(p.get("probe_out_6") & !probe_ends)));
+    let probe_ends = &init | &(timeout | p.get("probe_answered_7"));
+    p.stage("probe_out_8", &(&probe | &(p.get("probe_out_7") & !probe_ends)));
 
-    // The frontier moves up to the end of what was sent, or past the highest acknowledged PSN.
-    let all_lost = p.get("all_lost_6");
-    let settles = (&init | &all_lost).named("frontier_settles");
-    let settled = b.mux(
-        "settled_frontier",
-        &settles,
-        &p.near(&p.get("next_6")),
-        &p.get("start_6"),
-    );
-    p.stage("settled_frontier_7", &settled);
-    p.stage("searched_7", &(p.get("accepted_6") & !all_lost));
+    // The frontier starts at the cumulative PSN, if that is past it, and moves up to the end of what was sent or past the highest acknowledged PSN.
+    let accepted = p.get("accepted_6");
+    let advances = (&accepted & &p.get("past_frontier_6")).named("advances");
+    let start = b.mux("start", &advances, &p.get("near_psn_6"), &p.get("frontier_6"));
+    p.stage("start_7", &start);
+    p.carry("start", 7, 8);
+    p.stage("start_9", &p.limit(&p.get("start_8")));
     let (last, start) = (p.get("last_7"), p.get("start_7"));
-    let past_last = (&last + &last.lit(1)).named("past_last");
+    p.stage("past_last_8", &(&last + &last.lit(1)));
     let higher = (reaches(&last, &start) & p.get("last_any_7")).named("last_is_past_start");
-    p.stage("unlost_8", &b.mux("unlost", &higher, &past_last, &start));
-    let follow = (&higher & &p.get("searched_7")).named("frontier_follows_last");
-    let frontier = b.mux("new_frontier", &follow, &past_last, &p.get("settled_frontier_7"));
+    p.stage("higher_8", &higher);
+    let all_lost = p.get("all_lost_7");
+    let searched = (p.get("accepted_7") & !&all_lost).named("searched");
+    p.stage("follows_8", &(&higher & &searched));
+    let settles = (&init | &all_lost).named("frontier_settles");
+    let settled = b.mux("settled_frontier", &settles, &p.get("next_7"), &start);
+    p.stage("settled_frontier_8", &settled);
+    let past_last = p.get("past_last_8");
+    p.stage(
+        "unlost_9",
+        &b.mux("unlost", &p.get("higher_8"), &past_last, &p.get("start_8")),
+    );
+    let frontier = b.mux(
+        "new_frontier",
+        &p.get("follows_8"),
+        &past_last,
+        &p.get("settled_frontier_8"),
+    );
 
-    p.stage("sends_7", &(&init | &p.get("sent_6")));
-    let sends = (p.get("sends_7") | p.get("found_7")).named("touch");
-    let last_sent = b.mux("new_last_sent", &sends, &p.get("now_7"), &p.get("last_sent_7"));
+    p.stage("sends_8", &(&init | &p.get("sent_7")));
+    let sends = (p.get("sends_8") | p.get("found_8")).named("touch");
+    let last_sent = b.mux("new_last_sent", &sends, &p.get("now_8"), &p.get("last_sent_8"));
     let parts = [
         &frontier,
-        &p.get("mark_7"),
+        &p.get("mark_8"),
         &last_sent,
-        &p.get("probe_sent_7"),
-        &p.get("probe_out_7"),
+        &p.get("probe_sent_8"),
+        &p.get("probe_out_8"),
     ];
     let result = b.concat("progress_after", &parts);
     b.drive("progress_result", &result);
 }
 
-/// Stages 8 to 13: counts and flags, and the packet's PSN.
+/// Stages 9 to 14: counts and flags, and the packet's PSN.
 fn deliver(p: &Pipeline) {
     let b = &p.b;
-    let psns = p.get("psns_8");
-    let base = p.limit(&psns).named("base_8");
-    let next = p.near(&psns.slice(p.psn_bits, p.psn_bits)).named("next_8");
-    let frontier = p.limit(&p.get("progress_8")).named("frontier_8");
-    p.stage("outstanding_9", &(p.limit(&next) - &base));
-    p.carry("outstanding", 9, LAST);
-    p.stage("tail_open_9", &p.get("unlost_8").ne(&next));
-    p.stage("tail_again_9", &p.get("at_tail_8").any());
+    let (base, next) = (p.get("base_9"), p.get("next_9"));
+    let frontier = p.limit(&p.get("progress_9")).named("frontier_9");
+    p.stage("outstanding_10", &(p.limit(&next) - &base));
+    p.carry("outstanding", 10, LAST);
+    p.stage("tail_open_10", &p.get("unlost_9").ne(&next));
+    p.stage("tail_again_10", &p.get("at_tail_9").any());
     p.stage(
-        "tail_10",
-        &(p.get("tail_9") & (p.get("tail_open_9") | p.get("tail_again_9"))),
+        "tail_11",
+        &(p.get("tail_10") & (p.get("tail_open_10") | p.get("tail_again_10"))),
     );
-    p.carry("tail", 10, LAST);
+    p.carry("tail", 11, LAST);
 
-    p.popcount("newly_count", &p.get("newly_8"))
-        .named("acknowledged_11");
-    p.popcount("again_count", &p.get("again_8"))
-        .named("lost_again_11");
+    p.popcount("newly_count", &p.get("newly_9"))
+        .named("acknowledged_12");
+    p.popcount("again_count", &p.get("again_9"))
+        .named("lost_again_12");
     // Of the packets that the frontier passed, those not acknowledged are lost.
-    let passed = &frontier - &p.get("start_8");
+    let passed = &frontier - &p.get("start_9");
     let none = passed.lit(0);
-    p.stage("passed_9", &b.mux("passed", &p.get("update_8"), &passed, &none));
-    p.carry("passed", 9, 11);
-    let first = p.popcount("first_count", &p.get("first_8"));
-    p.stage("holes_12", &(p.get("passed_11") - first));
-    p.carry("acknowledged", 11, LAST);
-    p.carry("lost_again", 11, LAST);
+    p.stage("passed_10", &b.mux("passed", &p.get("update_9"), &passed, &none));
+    p.carry("passed", 10, 12);
+    let first = p.popcount("first_count", &p.get("first_9"));
+    p.stage("holes_13", &(p.get("passed_12") - first));
+    p.carry("acknowledged", 12, LAST);
+    p.carry("lost_again", 12, LAST);
 
     let window = p.interval("window_after", &b.lit(1, 1), &base, &frontier);
-    p.stage("window_10", &window);
-    let codes = p.get("codes_10");
-    let remain = p.get("window_10") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
+    p.stage("window_11", &window);
+    let codes = p.get("codes_11");
+    let remain = p.get("window_11") & !(codes.truncate(p.size) | codes.slice(p.size, p.size));
     p.stage(
-        "remain_11",
+        "remain_12",
         &bits::any_in_groups(b, "remain_groups", &remain.named("remain"), 1 << p.lane_bits()),
     );
-    p.stage("pending_12", &p.get("remain_11").any());
+    p.stage("pending_13", &p.get("remain_12").any());
 
     // The PSN at a position is the first from the base on.
     let position_bits = p.position_bits();
     let above = |psn: &Signal| psn.slice(position_bits, p.psn_bits - position_bits);
-    let base_10 = p.get("psn_out_10");
+    let base_11 = p.get("psn_out_11");
     p.stage(
-        "wraps_11",
-        &p.get("position_10").lt(&base_10.truncate(position_bits)),
+        "wraps_12",
+        &p.get("position_11").lt(&base_11.truncate(position_bits)),
     );
-    let lap_10 = above(&base_10);
-    p.stage("next_lap_11", &(&lap_10 + &lap_10.lit(1)));
-    let psn_11 = p.get("psn_out_11");
-    let lap = b.mux("lap", &p.get("wraps_11"), &p.get("next_lap_11"), &above(&psn_11));
-    let again_psn = b.concat("again_psn", &[&p.get("position_11"), &lap]);
+    let lap_11 = above(&base_11);
+    p.stage("next_lap_12", &(&lap_11 + &lap_11.lit(1)));
+    let psn_12 = p.get("psn_out_12");
+    let lap = b.mux("lap", &p.get("wraps_12"), &p.get("next_lap_12"), &above(&psn_12));
+    let again_psn = b.concat("again_psn", &[&p.get("position_12"), &lap]);
     p.stage(
-        "psn_out_12",
-        &b.mux("final_psn", &p.get("found_11"), &again_psn, &psn_11),
+        "psn_out_13",
+        &b.mux("final_psn", &p.get("found_12"), &again_psn, &psn_12),
     );
 
     let field = |name: &'static str, signal: &str| (name, p.get(&format!("{signal}_{LAST}")));

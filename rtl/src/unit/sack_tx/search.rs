@@ -69,12 +69,6 @@ pub fn search_vector(p: &Pipeline) {
     let (group_any, group_last) = last_set(b, "group_last", &p.get("candidates_5"));
     p.stage("group_any_6", &group_any);
     p.stage("group_last_6", &group_last);
-    let advances = (p.get("accepted_5") & p.get("past_frontier_5")).named("advances");
-    let start = b.mux("start", &advances, &p.near(&p.get("psn_5")), &p.get("frontier_5"));
-    p.stage("start_6", &start);
-    p.carry("start", 6, 7);
-    p.stage("start_8", &p.limit(&p.get("start_7")));
-
     // Two bits above the position make a PSN of it that can be compared. After an acknowledgement `base` is its cumulative PSN.
     let lap = |psn: &str| p.get(psn).slice(p.position_bits(), 2);
     let group = p.get("group_last_6");
@@ -95,95 +89,95 @@ pub fn search_vector(p: &Pipeline) {
     p.stage("last_any_7", &(p.get("at_next_any_6") | p.get("group_any_6")));
 }
 
-/// Stages 6 to 10: the pending packet nearest to `base`, as a group and a lane.
+/// Stages 7 to 11: the pending packet nearest to `base`, as a group and a lane.
 ///
 /// The order is: the lanes from `base` on in its own group, the groups after it, the groups before it, the rest of its own. Each group's
 /// first pending packet is found beside the search for the group; only of base's own group is it another, with packets from `base` on.
 pub fn search_pending(p: &Pipeline) {
     let b = &p.b;
-    let base_5 = p.get("base_5");
-    p.stage("base_group_6", &bits::decode(b, "base_group", &p.group(&base_5)));
+    let base_5 = p.get("base_6");
+    p.stage("base_group_7", &bits::decode(b, "base_group", &p.group(&base_5)));
     p.stage(
-        "base_groups_6",
+        "base_groups_7",
         &bits::from_index(b, "base_groups", &p.group(&base_5)),
     );
     p.stage(
-        "base_lanes_6",
+        "base_lanes_7",
         &bits::from_index(b, "base_lanes", &p.lane(&base_5)),
     );
-    p.carry("base_group", 6, 8);
-    p.carry("base_groups", 6, 7);
-    p.carry("base_lanes", 6, 7);
+    p.carry("base_group", 7, 9);
+    p.carry("base_groups", 7, 8);
+    p.carry("base_lanes", 7, 8);
 
-    let pending = (p.get("window_6") & !(p.get("high_6") | p.get("low_6"))).named("pending_6");
+    let pending = (p.get("window_7") & !(p.get("high_7") | p.get("low_7"))).named("pending_7");
     let lanes = 1 << p.lane_bits();
-    p.carry("pending", 6, 7);
+    p.carry("pending", 7, 8);
     p.stage(
-        "pending_quarters_7",
+        "pending_quarters_8",
         &bits::any_in_groups(b, "pending_quarters", &pending, p.size / 4),
     );
     p.stage(
-        "pending_groups_7",
+        "pending_groups_8",
         &bits::any_in_groups(b, "pending_groups", &pending, lanes),
     );
     p.stage(
-        "pending_at_base_7",
-        &bits::select_group(b, "pending_at_base", &pending, &p.get("base_group_6")),
+        "pending_at_base_8",
+        &bits::select_group(b, "pending_at_base", &pending, &p.get("base_group_7")),
     );
 
-    // Stage 7: base's own group, and the nearest of the others.
-    let (at_base, from_lane) = (p.get("pending_at_base_7"), p.get("base_lanes_7"));
+    // Stage 8: base's own group, and the nearest of the others.
+    let (at_base, from_lane) = (p.get("pending_at_base_8"), p.get("base_lanes_8"));
     let from_base = (&at_base & &from_lane).named("pending_from_base");
     let own_first = bits::first_set(b, "own_first", &from_base);
     let own_rest = bits::first_set(b, "own_rest", &at_base);
     p.stage(
-        "own_lane_8",
+        "own_lane_9",
         &b.mux("own_lane", &from_base.any(), &own_first, &own_rest),
     );
-    let others = (p.get("pending_groups_7") & !p.get("base_group_7")).named("other_groups");
-    p.stage("own_8", &(from_base.any() | !others.any()));
-    let after_base = p.get("base_groups_7");
+    let others = (p.get("pending_groups_8") & !p.get("base_group_8")).named("other_groups");
+    p.stage("own_9", &(from_base.any() | !others.any()));
+    let after_base = p.get("base_groups_8");
     let after = (&others & &after_base).named("groups_after");
     let before = (&others & &!&after_base).named("groups_before");
     let first_after = bits::first_set(b, "first_after", &after);
     let first_before = bits::first_set(b, "first_before", &before);
     p.stage(
-        "other_group_8",
+        "other_group_9",
         &b.mux("other_group", &after.any(), &first_after, &first_before),
     );
-    let firsts: Vec<Signal> = bits::groups(&p.get("pending_7"), lanes)
+    let firsts: Vec<Signal> = bits::groups(&p.get("pending_8"), lanes)
         .zip(0..)
         .map(|(group, number)| bits::first_set(b, &format!("first_in_group_{number}"), &group))
         .collect();
     p.stage(
-        "firsts_8",
+        "firsts_9",
         &b.concat("firsts_in_groups", &firsts.iter().collect::<Vec<_>>()),
     );
 
-    // Stage 8: one of the two, as the code's update takes it.
-    let (own, group) = (p.get("own_8"), p.get("other_group_8"));
-    let lane = bits::select_group(b, "other_lane", &p.get("firsts_8"), &group);
+    // Stage 9: one of the two, as the code's update takes it.
+    let (own, group) = (p.get("own_9"), p.get("other_group_9"));
+    let lane = bits::select_group(b, "other_lane", &p.get("firsts_9"), &group);
     p.stage(
-        "again_lane_9",
-        &b.mux("nearest_lane", &own, &p.get("own_lane_8"), &lane),
+        "again_lane_10",
+        &b.mux("nearest_lane", &own, &p.get("own_lane_9"), &lane),
     );
-    let group = b.mux("nearest_group", &own, &p.get("base_group_8"), &group);
-    p.stage("again_group_9", &group.gated(&p.get("retransmit_8")));
-    let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_9"));
-    let group = bits::encode(b, "again_group_index", &p.get("again_group_9"));
-    p.stage("position_10", &b.concat("position", &[&lane, &group]));
-    p.carry("position", 10, LAST - 1);
+    let group = b.mux("nearest_group", &own, &p.get("base_group_9"), &group);
+    p.stage("again_group_10", &group.gated(&p.get("retransmit_9")));
+    let lane = bits::encode(b, "again_lane_index", &p.get("again_lane_10"));
+    let group = bits::encode(b, "again_group_index", &p.get("again_group_10"));
+    p.stage("position_11", &b.concat("position", &[&lane, &group]));
+    p.carry("position", 11, LAST - 1);
 
-    let some = p.get("pending_quarters_7").any();
-    let found = (p.get("retransmit_7") & some).named("found_7");
-    p.carry("found", 7, LAST - 1);
-    let nothing = (p.get("retransmit_7") & !found).named("nothing_to_send_again");
+    let some = p.get("pending_quarters_8").any();
+    let found = (p.get("retransmit_8") & some).named("found_8");
+    p.carry("found", 8, LAST - 1);
+    let nothing = (p.get("retransmit_8") & !found).named("nothing_to_send_again");
     let none = b.lit(status::NONE.into(), 2);
     p.stage(
-        "status_8",
-        &b.mux("final_status", &nothing, &none, &p.get("status_7")),
+        "status_9",
+        &b.mux("final_status", &nothing, &none, &p.get("status_8")),
     );
-    p.carry("status", 8, LAST);
+    p.carry("status", 9, LAST);
 }
 
 /// Whether some bit is set, and the position of the highest, 0 when there is none; `name` is the position's.
