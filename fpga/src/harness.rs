@@ -351,10 +351,12 @@ fn sample(b: &Builder, pin: &str) -> Signal {
     second
 }
 
-/// High for one clock after a rising edge of the pin.
+/// High for one clock after a rising edge of the pin; a register, because it has far to go.
 fn edge(b: &Builder, pin: &str) -> Signal {
     let sampled = sample(b, pin);
     let before = b.register(&format!("{pin}_before"), 1);
     b.clocked(&before, &sampled);
-    b.wire(&format!("{pin}_edge"), &(&sampled & !&before))
+    let edge = b.register(&format!("{pin}_edge"), 1);
+    b.clocked(&edge, &(&sampled & !&before));
+    edge
 }
