@@ -66,3 +66,61 @@ impl<T> Delay<T> {
         self.moving += 1;
     }
 }
+
+/// The timing of a unit whose operations on one key keep a distance, as [`Delay`] says it: the moving clock of every issue is kept.
+pub struct Spaced<I, O> {
+    distance: u64,
+    waiting: Option<(u16, I)>,
+    issued: Vec<(u64, u16)>,
+    clearing: u32,
+    pub delay: Delay<O>,
+}
+
+impl<I, O> Spaced<I, O> {
+    pub fn new(distance: usize, latency: usize, clearing: u32) -> Self {
+        Self {
+            distance: distance as u64,
+            waiting: None,
+            issued: Vec::new(),
+            clearing,
+            delay: Delay::new(latency),
+        }
+    }
+
+    /// The operation that waits issues in this clock.
+    fn issues(&self) -> bool {
+        let Some((key, _)) = self.waiting else {
+            return false;
+        };
+        let too_near =
+            |&&(clock, other): &&(u64, u16)| other == key && clock + self.distance > self.delay.moving;
+        self.delay.moves() && !self.issued.iter().rev().take(8).any(|issue| too_near(&issue))
+    }
+
+    /// An operation that waits has to keep its distance, and nothing else holds it up.
+    pub fn is_held(&self) -> bool {
+        self.delay.moves() && self.waiting.is_some() && !self.issues()
+    }
+
+    pub fn ready(&self) -> bool {
+        self.clearing == 0 && (self.waiting.is_none() || self.issues())
+    }
+
+    /// One clock without reset. `execute` is called for the operation that issues; `offered` is what the input offers, with its key.
+    pub fn clock(&mut self, offered: Option<(u16, I)>, taken: bool, execute: impl FnOnce(I) -> O) {
+        if self.clearing > 0 {
+            self.clearing -= 1;
+            return;
+        }
+        let ready = self.ready();
+        let issued = if self.issues() { self.waiting.take() } else { None };
+        let result = issued.map(|(key, operation)| {
+            self.issued.push((self.delay.moving, key));
+            execute(operation)
+        });
+        self.delay.clock(result, taken);
+        if ready && offered.is_some() {
+            self.waiting = offered;
+        }
+    }
+}
