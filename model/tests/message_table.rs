@@ -385,7 +385,7 @@ impl Stream {
                 result.m_axis_result_status = status::NONE;
                 hit("none to tell", !self.is_whole(self.oldest));
                 if self.is_whole(self.oldest) {
-                    hit("told at the wrap", (self.oldest + 1) % NUMBERS == 0);
+                    hit("told at the wrap", (self.oldest + 1).is_multiple_of(NUMBERS));
                     let (_, last) = self.messages.remove(&self.oldest).unwrap();
                     let last = last.unwrap();
                     result.m_axis_result_status = status::TOLD;

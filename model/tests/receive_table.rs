@@ -289,7 +289,7 @@ impl Stream {
             op::POST => {
                 number = self.next;
                 hit("POST refused", self.open.len() == receives);
-                hit("POST wraps", (self.next + 1) % NUMBERS == 0);
+                hit("POST wraps", (self.next + 1).is_multiple_of(NUMBERS));
                 if self.open.len() < receives {
                     self.open.insert(self.next, *operation);
                     self.next += 1;
@@ -335,7 +335,7 @@ impl Stream {
                 hit("COMPLETE refused", self.open.is_empty());
                 hit(
                     "COMPLETE wraps",
-                    (oldest + 1) % NUMBERS == 0 && !self.open.is_empty(),
+                    (oldest + 1).is_multiple_of(NUMBERS) && !self.open.is_empty(),
                 );
                 if let Some((_, receive)) = self.open.pop_first() {
                     identifier = receive.s_axis_op_identifier;
