@@ -1,6 +1,7 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
 pub mod axis_register;
+pub mod key_table;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod sack_rx;
@@ -57,6 +58,7 @@ macro_rules! units {
 // The model and its stimulus bear the same name in modules of the same name.
 units! {
     axis_register::AxisRegister,
+    key_table::KeyTable,
     path_table::PathTable,
     rate_limiter::RateLimiter,
     sack_rx::SackRx,
