@@ -27,7 +27,7 @@ use super::receive_table::NUMBER_BITS;
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 10;
+pub const LATENCY: usize = 9;
 /// Moving clocks between the issue of two operations on one stream, at least.
 pub const SAME_STREAM_CLOCKS: usize = 4;
 

@@ -28,7 +28,7 @@
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 9;
+pub const LATENCY: usize = 8;
 /// Moving clocks between the issue of two operations on one stream, at least.
 pub const SAME_STREAM_CLOCKS: usize = 4;
 /// Width of the number of a receive, and of a message.

@@ -90,6 +90,17 @@ pub fn or_all(signals: &[Signal]) -> Signal {
     }
 }
 
+/// The fields of a word, lowest first: a wire for each name and width. Together they are the whole word.
+pub fn split<const N: usize>(word: &Signal, fields: [(&str, u32); N]) -> [Signal; N] {
+    let total: u32 = fields.iter().map(|(_, width)| width).sum();
+    assert!(total == word.width(), "fields of {total} bits in {word:?}");
+    let mut low = 0;
+    fields.map(|(name, width)| {
+        low += width;
+        word.slice(low - width, width).named(name)
+    })
+}
+
 /// The groups of a vector, lowest first.
 pub fn groups(vector: &Signal, lanes: u32) -> impl Iterator<Item = Signal> + use<> {
     let vector = vector.materialised();

@@ -3,9 +3,12 @@
 
 pub mod axis_register;
 pub mod issue;
+pub mod key_table;
 pub mod memory;
+pub mod message_table;
 pub mod path_table;
 pub mod rate_limiter;
+pub mod receive_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
@@ -38,7 +41,16 @@ macro_rules! units {
     };
 }
 
-units!(axis_register, rate_limiter, path_table, sack_tx, sack_rx);
+units!(
+    axis_register,
+    rate_limiter,
+    path_table,
+    sack_tx,
+    sack_rx,
+    key_table,
+    receive_table,
+    message_table,
+);
 
 fn find(unit: &str) -> Option<&'static Unit> {
     TABLE.iter().find(|entry| entry.name == unit)
