@@ -2,7 +2,8 @@
 //!
 //! - [`rtl`]: the Verilated units behind cxx.
 //! - [`lockstep`]: model and RTL side by side, and what a difference looks like.
-//! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened; [`occupancy`]: how full a unit's pipeline is.
+//! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened; [`occupancy`]: how full a unit's pipeline is; [`intake`]: when operations
+//!   that wait for each other issue.
 //! - [`mod@unit`]: stimulus and bins of each unit, one file a unit.
 //! - [`run`]: runs of a unit: from a seed, from a recorded trace, with one line of RTL broken.
 //! - [`demo`]: the main job: a capture through the four units.
@@ -10,6 +11,7 @@
 
 pub mod bins;
 pub mod demo;
+pub mod intake;
 pub mod lockstep;
 pub mod occupancy;
 pub mod rtl;

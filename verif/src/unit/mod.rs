@@ -4,6 +4,7 @@ pub mod axis_register;
 pub mod key_table;
 pub mod path_table;
 pub mod rate_limiter;
+pub mod receive_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
@@ -61,6 +62,7 @@ units! {
     key_table::KeyTable,
     path_table::PathTable,
     rate_limiter::RateLimiter,
+    receive_table::ReceiveTable,
     sack_rx::SackRx,
     sack_tx::SackTx,
 }
