@@ -203,6 +203,7 @@ fn difference(b: &Builder, name: &str, left: &Signal, right: &Signal, borrow: &S
     let left = b.concat(&format!("{name}_left"), &[&b.lit(0, 1), left]);
     let right = b.concat(&format!("{name}_right"), &[borrow, right]);
     let difference = (&left - right).named(&format!("{name}_difference"));
+    b.unused(&format!("{name}_borrow"), &[&difference.bit(0)]);
     difference.slice(1, left.width() - 1)
 }
 
