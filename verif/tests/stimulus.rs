@@ -59,3 +59,21 @@ fn sack_rx() {
 fn sack_tx() {
     check::<model::sack_tx::SackTx, stimulus::sack_tx::SackTx>();
 }
+
+/// H3: stimulus of `key_table`.
+#[test]
+fn key_table() {
+    check::<model::key_table::KeyTable, stimulus::key_table::KeyTable>();
+}
+
+/// H3: stimulus of `message_table`.
+#[test]
+fn message_table() {
+    check::<model::message_table::MessageTable, stimulus::message_table::MessageTable>();
+}
+
+/// H3: stimulus of `receive_table`.
+#[test]
+fn receive_table() {
+    check::<model::receive_table::ReceiveTable, stimulus::receive_table::ReceiveTable>();
+}

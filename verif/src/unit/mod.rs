@@ -2,6 +2,7 @@
 
 pub mod axis_register;
 pub mod key_table;
+pub mod message_table;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
@@ -60,6 +61,7 @@ macro_rules! units {
 units! {
     axis_register::AxisRegister,
     key_table::KeyTable,
+    message_table::MessageTable,
     path_table::PathTable,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,

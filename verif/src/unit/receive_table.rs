@@ -422,7 +422,8 @@ impl ReceiveTable {
         self.phase.kinds = std::array::from_fn(|_| parts.next().unwrap_or(Kind::Any));
         // The hot streams often stay, so that one mixture finds what another left.
         if self.spray.count() > HOT || random.random_range(0..4) == 0 {
-            self.spray.change(random, HOT);
+            let most = if random.random() { 8 } else { HOT };
+            self.spray.change(random, most);
         }
         self.phase.left = random.random_range(1..=4 * self.receives * self.spray.count().min(HOT));
     }

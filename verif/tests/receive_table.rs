@@ -1,0 +1,89 @@
+//! `receive_table`: model and RTL in lockstep.
+
+mod common;
+
+use metaroce_model::{
+    Params,
+    port::receive_table::{Inputs, NUMBER_BITS, op},
+    unit::receive_table::ReceiveTable,
+};
+use metaroce_verif::lockstep::Lockstep;
+
+const UNIT: &str = "receive_table";
+const CLOCKS: u64 = 200_000;
+
+/// H3, R5: model and Verilog are equal in every output and every clock (profile tiny).
+#[test]
+fn equal_in_every_clock_tiny() {
+    common::equal(UNIT, "tiny", &[1, 2], CLOCKS);
+}
+
+/// H3, R5: model and Verilog are equal in every output and every clock (profile ecp5).
+#[test]
+fn equal_in_every_clock_ecp5() {
+    common::equal(UNIT, "ecp5", &[1, 2], CLOCKS);
+}
+
+/// H3, R5: the stimulus makes happen what the bins name (profile tiny).
+#[test]
+fn all_bins_are_hit_tiny() {
+    common::all_bins_hit(UNIT, "tiny", 3, 500_000);
+}
+
+/// H3, R5: the stimulus makes happen what the bins name (profile ecp5).
+#[test]
+fn all_bins_are_hit_ecp5() {
+    common::all_bins_hit(UNIT, "ecp5", 3, 500_000);
+}
+
+/// H3: the lockstep finds each broken line.
+#[test]
+fn every_broken_line_is_found() {
+    common::every_mutation_is_found(UNIT, 1, CLOCKS);
+}
+
+/// H3, R5: model and Verilog are equal while the numbers of the receives pass their wrap, with a MATCH now and then of one of the other side.
+#[test]
+#[ignore = "takes minutes: 2^24 receives have to be posted and completed"]
+fn equal_where_the_numbers_wrap() {
+    let params = Params::load("tiny").unwrap();
+    let mut lockstep =
+        Lockstep::<ReceiveTable>::new(&params, 1, 0).expect("the RTL of receive_table is built");
+    let last = (1 << NUMBER_BITS) + 100;
+    // Operations accepted, receives posted and completed.
+    let (mut accepted, mut posted, mut completed) = (0u32, 0u32, 0u32);
+    while completed < last {
+        let outputs = lockstep.outputs();
+        // The ring fills and drains around the wrap, and holds one receive elsewhere.
+        let near =
+            posted % (1 << NUMBER_BITS) < 100 || posted % (1 << NUMBER_BITS) > (1 << NUMBER_BITS) - 100;
+        let op = match accepted % 8 {
+            _ if !near && posted == completed => op::POST,
+            _ if !near => op::COMPLETE,
+            0..=2 if posted - completed < params.receives => op::POST,
+            3..=5 => op::MATCH,
+            _ if posted > completed => op::COMPLETE,
+            _ => op::POST,
+        };
+        let inputs = Inputs {
+            rst: lockstep.cycle() == 0,
+            s_axis_op_tvalid: true,
+            s_axis_op_op: op,
+            s_axis_op_stream: 3,
+            s_axis_op_number: completed.wrapping_add(accepted % 7).wrapping_sub(2) % (1 << NUMBER_BITS),
+            s_axis_op_address: u64::from(posted) << 8,
+            s_axis_op_length: 0x100,
+            s_axis_op_identifier: posted,
+            m_axis_result_tready: true,
+            ..Default::default()
+        };
+        if !inputs.rst && outputs.s_axis_op_tready {
+            accepted = accepted.wrapping_add(1);
+            posted += u32::from(op == op::POST);
+            completed += u32::from(op == op::COMPLETE);
+        }
+        if let Err(difference) = lockstep.clock(&inputs, &outputs) {
+            panic!("{}", difference.describe(&params));
+        }
+    }
+}
