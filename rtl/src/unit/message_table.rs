@@ -25,6 +25,7 @@
 //! - `oldest` is written four clocks after it was read. From an operation four ahead it is forwarded.
 //! - The marks are written six clocks after they were read. From an operation four ahead they are forwarded into the state; from one five or six ahead, into
 //!   a register beside the raw one. Whichever of the two is not wanted is zero, so that their OR is what was kept.
+//! - INIT makes both registers of `oldest` zero, and its own message takes their place.
 //! - The bytes counted are written three clocks after they were read: nothing to do. The last memory is written and read in the same stage, so in order.
 //!
 //! # Reset
@@ -140,12 +141,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let oldest_5 = stage("oldest_5", &oldest_4);
     let kept = write("oldest", &oldest_4, 4);
     let none = b.lit(0, NUMBER_BITS);
-    let kept = stage("oldest_2", &b.mux("oldest_read", hit4_1, &none, &kept));
-    let passing = stage(
-        "oldest_passing_2",
-        &b.mux("oldest_passing", hit4_1, &oldest_5, &none),
-    );
-    let oldest = stage("oldest_3", &(&kept | &passing));
+    let unwanted = (hit4_1 | init.at(1)).named("oldest_unwanted");
+    let kept = stage("oldest_2", &b.mux("oldest_read", &unwanted, &none, &kept));
+    let ahead_wanted = (hit4_1 & &!init.at(1)).named("oldest_5_wanted");
+    let passing = b.mux("oldest_passing", &ahead_wanted, &oldest_5, &none);
+    let passing = stage("oldest_passing_2", &passing);
+    let first = message.at(2).gated(init.at(2));
+    let oldest = stage("oldest_3", &((&kept | &passing) | &first));
 
     let marks_bits = 1 + 2 * places;
     let marks_6 = b.register_reset("marks_6", marks_bits, 0);
@@ -164,8 +166,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Stage 3 to 4: what is told, which message it is about, and the oldest one after it.
     let told = (tell.at(3) & &more).named("told_3");
-    let base = b.mux("base_3", init.at(3), message.at(3), &oldest);
-    let after = &base + &told.extend(NUMBER_BITS);
+    let after = (&oldest + &told.extend(NUMBER_BITS)).named("oldest_after");
     load(&oldest_4, "oldest", 3, &after);
     let reserved = stage("reserved_3", &op.at(2).is(3));
     let about = b.select(
@@ -323,7 +324,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 40] = [
+pub const MUTATIONS: [Mutation; 42] = [
     // Spacing, stalls and the sweep.
     Mutation { signal: "offered_waits_1", fault: Fault::Zero },
     Mutation { signal: "input_ready", fault: Fault::Operator },
@@ -341,9 +342,11 @@ pub const MUTATIONS: [Mutation; 40] = [
     Mutation { signal: "hit6_1", fault: Fault::Zero },
     Mutation { signal: "marks_overtaken", fault: Fault::Operator },
     Mutation { signal: "oldest_read", fault: Fault::Invert },
+    Mutation { signal: "oldest_unwanted", fault: Fault::Zero },
+    Mutation { signal: "oldest_5_wanted", fault: Fault::Operator },
     // The oldest message.
     Mutation { signal: "told_3", fault: Fault::Operator },
-    Mutation { signal: "base_3", fault: Fault::Increment },
+    Mutation { signal: "oldest_after", fault: Fault::Operator },
     Mutation { signal: "about_3", fault: Fault::Decrement },
     Mutation { signal: "ahead_4", fault: Fault::Operator },
     Mutation { signal: "next_place_3", fault: Fault::Zero },
