@@ -3,15 +3,13 @@
 pub mod ack_table;
 pub mod axis_register;
 pub mod connection_table;
+pub mod key_table;
+pub mod message_table;
 pub mod packet_table;
 pub mod path_table;
 pub mod rate_limiter;
-pub mod request_table;
-pub mod key_table;
-pub mod message_table;
-pub mod path_table;
-pub mod rate_limiter;
 pub mod receive_table;
+pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
