@@ -6,6 +6,8 @@ pub mod connection_table;
 pub mod key_table;
 pub mod message_table;
 pub mod packet_table;
+mod beats;
+pub mod frame_buffer;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;

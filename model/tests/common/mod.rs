@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-use metaroce_model::Params;
+use metaroce_model::{Params, port::Beat};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
 /// Profile tiny with another length of the vector and the smallest PSN that it allows.
@@ -12,6 +14,14 @@ pub fn sized(sack_bits: u32) -> Params {
         psn_bits: sack_bits.ilog2() + 2,
         ..Params::load("tiny").unwrap()
     }
+}
+
+/// A beat of random bytes, as wide as the profile's bus.
+pub fn random_beat(random: &mut ChaCha8Rng, params: &Params) -> Beat {
+    let mut beat = Beat::ZERO;
+    let limbs = params.data_bits as usize / 64;
+    beat.data[..limbs].fill_with(|| random.random());
+    beat
 }
 
 /// The timing that every unit has, said in another way than the model says it: each result comes to the output queue

@@ -1,0 +1,66 @@
+//! Beats of a bus in a ring: what units keep of them, only as wide as the profile's bus is.
+
+use crate::{Params, port::Beat};
+
+/// A ring of beats. Slots are numbered on and on; which one is in use, the unit knows.
+#[derive(Clone, Debug)]
+pub(super) struct Beats {
+    /// 64-bit limbs of a beat.
+    limbs: usize,
+    /// One less than the slots, a power of two.
+    mask: usize,
+    data: Box<[u64]>,
+}
+
+impl Beats {
+    /// A ring of `slots` beats or somewhat more.
+    pub fn new(params: &Params, slots: usize) -> Self {
+        let (limbs, slots) = (limbs(params), slots.next_power_of_two());
+        Self {
+            limbs,
+            mask: slots - 1,
+            data: vec![0; slots * limbs].into(),
+        }
+    }
+
+    /// Where a slot is in the ring, from 0.
+    #[inline]
+    pub fn index(&self, slot: usize) -> usize {
+        slot & self.mask
+    }
+
+    /// Writes the beat at a slot.
+    #[inline]
+    pub fn put(&mut self, slot: usize, beat: &[u64]) {
+        let at = self.index(slot) * self.limbs;
+        copy(&mut self.data[at..at + self.limbs], beat);
+    }
+
+    /// The beat at a slot.
+    #[inline]
+    pub fn get(&self, slot: usize) -> Beat {
+        let at = self.index(slot) * self.limbs;
+        let mut beat = Beat::ZERO;
+        copy(&mut beat.data, &self.data[at..at + self.limbs]);
+        beat
+    }
+}
+
+/// 64-bit limbs of a beat under the profile.
+pub(super) fn limbs(params: &Params) -> usize {
+    (params.data_bits / 64) as usize
+}
+
+/// Copies as many limbs as both have. (A call of `memcpy` would cost more than most beats.)
+#[inline]
+pub(super) fn copy(to: &mut [u64], from: &[u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+/// The lanes below `count` of a beat, a bit each; `count` from 0 to 64.
+#[inline]
+pub(super) fn lanes_below(count: usize) -> u64 {
+    u64::MAX.checked_shr(64 - count as u32).unwrap_or(0)
+}
