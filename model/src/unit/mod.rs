@@ -1,6 +1,7 @@
 //! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
 
 pub mod ack_table;
+pub mod align;
 pub mod axis_register;
 pub mod connection_table;
 pub mod key_table;
