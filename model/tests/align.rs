@@ -3,7 +3,11 @@
 
 mod common;
 
-use common::{Delay, random_beat};
+use common::{
+    Delay,
+    frames::{beat_of, bytes_of},
+    random_beat,
+};
 use metaroce_model::{
     Params,
     params::PROFILES,
@@ -33,19 +37,6 @@ fn command(from: u8, to: u8, bytes: u16) -> Inputs {
         s_axis_command_bytes: bytes,
         ..idle()
     }
-}
-
-fn bytes_of(beat: &Beat, lanes: usize) -> Vec<u8> {
-    let bytes = beat.data.iter().flat_map(|limb| limb.to_le_bytes());
-    bytes.take(lanes).collect()
-}
-
-fn beat_of(bytes: &[u8]) -> Beat {
-    let mut beat = Beat::ZERO;
-    for (lane, byte) in bytes.iter().enumerate() {
-        beat.data[lane / 8] |= u64::from(*byte) << (lane % 8 * 8);
-    }
-    beat
 }
 
 /// An input beat of profile tiny: 8 lanes.

@@ -7,6 +7,7 @@
 //!   `payload_bytes` of a PROBE mean nothing.
 //! - From one at `s_axis_ack` (opcode ACK or NAK): Ethernet, IPv4, UDP, base header, ACK or NAK header, ICRC.
 //!
+//! The opcodes of data all have the field `immediate`; it is sent as it is offered (0, by whoever offers it, with an opcode that has no use for it), and so are all four bits of `flags`.
 //! Any other opcode must not be offered. Fields that a header's opcode does not have are not sent; numbers narrower than on the wire are extended with zeros (a vector of fewer than 256 bits too). Fields that no port carries are constants: `ether_type` 0x0800, IPv4 `version` 4, `header_length` 5,
 //! `ecn` 2 (ECT(0)), `identification` 0, `fragment_flags` 2 (do not fragment), `fragment_offset` 0, `time_to_live` 64, `protocol` 17, `udp_checksum` 0, `wire_version` 0, reserved fields 0; `flags` and `psn` of a NAK, `flags` of an ACK 0. Lengths and `header_checksum` are computed.
 //!

@@ -23,6 +23,7 @@
 //!   last beat `tlast`, and `keep` if the verdict is `NONE`, the opcode is one of data, and the payload is not empty. (The payload begins at lane `HEADER_BYTES mod B`; its length is told by the header; the checksum comes after it.)
 //!   The beats of ACKs and of foreign frames come out too, with `keep` clear: `frame_buffer` forgets them.
 //! - For verdict `NONE` and an opcode of data, or PROBE: the header at `m_axis_data`. With PROBE the fields from `stream` on are zero. With WRITE and WRITE_IMMEDIATE `receive` is zero; with SEND and SEND_IMMEDIATE `key` and `address` are.
+//!   `flags` (all four bits) and `immediate` (with every opcode of data) are as they came.
 //!   `marked`: the field `ecn` of the IPv4 header is 3 (CE).
 //! - For verdict `NONE` and ACK or NAK: the header at `m_axis_ack`. With ACK the fields from `stream` on are zero, with NAK those from `psn` to `window_state`.
 //! - For every other verdict: `dropped` is high for one clock, with the reason at `drop_reason` (0 while `dropped` is low).

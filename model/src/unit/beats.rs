@@ -64,3 +64,21 @@ pub(super) fn copy(to: &mut [u64], from: &[u64]) {
 pub(super) fn lanes_below(count: usize) -> u64 {
     u64::MAX.checked_shr(64 - count as u32).unwrap_or(0)
 }
+
+/// Reads a beat's limbs from the bytes of a frame; as many as the bytes fill.
+#[inline]
+pub(super) fn limbs_of(bytes: &[u8]) -> [u64; 8] {
+    let mut limbs = [0; 8];
+    for (limb, bytes) in limbs.iter_mut().zip(bytes.as_chunks().0) {
+        *limb = u64::from_le_bytes(*bytes);
+    }
+    limbs
+}
+
+/// Writes a beat's limbs to the bytes of a frame; as many as fill the bytes.
+#[inline]
+pub(super) fn put_bytes(bytes: &mut [u8], limbs: &[u64]) {
+    for (bytes, limb) in bytes.as_chunks_mut().0.iter_mut().zip(limbs) {
+        *bytes = limb.to_le_bytes();
+    }
+}

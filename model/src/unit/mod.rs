@@ -8,6 +8,7 @@ pub mod key_table;
 pub mod message_table;
 pub mod packet_table;
 mod beats;
+pub mod deparser;
 pub mod frame_buffer;
 pub mod path_table;
 pub mod rate_limiter;

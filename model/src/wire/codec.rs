@@ -11,7 +11,7 @@ use super::{DropReason, Opcode, table};
 use std::ops::Range;
 
 /// Where the fields stand.
-mod at {
+pub(crate) mod at {
     use super::*;
 
     pub const DESTINATION_MAC: Position = position(COMMON, &ETHERNET, "destination_mac");
@@ -73,8 +73,8 @@ mod at {
     }
 }
 
-const IPV4_START: usize = ETHERNET.bytes();
-const UDP_START: usize = IPV4_START + IPV4.bytes();
+pub(crate) const IPV4_START: usize = ETHERNET.bytes();
+pub(crate) const UDP_START: usize = IPV4_START + IPV4.bytes();
 /// Of `fragment_flags`.
 const MORE_FRAGMENTS: u64 = 1;
 /// Bytes of the shortest frame of Ethernet (IEEE 802.3, clause 4A.4.2) without its frame check sequence.
@@ -183,7 +183,7 @@ impl Packet {
 }
 
 /// Writes the fields that are always the same.
-fn put_constants(opcode: Opcode, frame: &mut [u8]) {
+pub(crate) fn put_constants(opcode: Opcode, frame: &mut [u8]) {
     let mut bit = 0;
     for field in opcode.headers().iter().flat_map(|header| header.fields) {
         let bits = field.bits;
@@ -205,7 +205,7 @@ fn good_ipv4(frame: &[u8]) -> bool {
 }
 
 /// The one's complement sum of 16-bit words (RFC 1071). Over a header with its checksum it is all ones.
-fn internet_sum(header: &[u8]) -> u16 {
+pub(crate) fn internet_sum(header: &[u8]) -> u16 {
     let (words, _) = header.as_chunks::<2>();
     let sum: u32 = words
         .iter()

@@ -6,7 +6,7 @@
 //! - [`icrc()`]: the checksum over all that no switch changes.
 //! - [`docs()`], [`dissector()`]: the table for readers, `docs/wire.md` and `model/wireshark/metaroce.lua`; `cargo wire` prints them.
 
-mod codec;
+pub(crate) mod codec;
 mod dissector;
 mod docs;
 mod drop_reason;

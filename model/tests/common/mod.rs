@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod frames;
+
 use metaroce_model::{Params, port::Beat};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
