@@ -10,6 +10,7 @@ pub mod packet_table;
 mod beats;
 pub mod deparser;
 pub mod frame_buffer;
+pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;

@@ -311,3 +311,14 @@ pub fn random_headers(random: &mut ChaCha8Rng, params: &Params) -> deparser::Inp
     }
     inputs
 }
+
+/// The beats of a frame: lanes, `tkeep`, `tlast`.
+pub fn beats_of(frame: &[u8], lanes: usize) -> Vec<(Beat, u64, bool)> {
+    let count = frame.len().div_ceil(lanes).max(1);
+    (0..count)
+        .map(|k| {
+            let bytes = &frame[k * lanes..frame.len().min((k + 1) * lanes)];
+            (beat_of(bytes), ones(bytes.len()), k + 1 == count)
+        })
+        .collect()
+}
