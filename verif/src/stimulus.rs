@@ -1,7 +1,7 @@
 //! What drives a unit's inputs: constrained-random, and the same again for the same seed.
 
 use crate::bins::Bins;
-use metaroce_model::{Params, unit::Unit};
+use metaroce_model::{Params, port::Beat, unit::Unit};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -69,6 +69,81 @@ impl Flow {
             density => random.random::<u32>() >> 24 < density,
         }
     }
+}
+
+/// The sender of an input stream: when it offers, and whether what it offers is what comes next or garbage.
+///
+/// What comes next is shown in the clock in which it is accepted, and otherwise rarely; then it stays, as the handshake says, until it is accepted.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    flow: Flow,
+    held: bool,
+}
+
+/// What an [`Offer`] does in a clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// `tvalid`.
+    pub valid: bool,
+    /// The fields are those of what comes next; if not, they are garbage, and nothing is accepted.
+    pub real: bool,
+}
+
+impl Offer {
+    /// Offers in phases of up to `longest` clocks.
+    pub fn new(longest: u32) -> Self {
+        Self {
+            flow: Flow::new(longest),
+            held: false,
+        }
+    }
+
+    /// Phases of up to `longest` clocks from now on.
+    pub fn change(&mut self, longest: u32) {
+        self.flow = Flow::new(longest);
+    }
+
+    /// This clock, in which an offer is accepted if `accepts`, and in which there is something to come next if `available`.
+    #[inline]
+    pub fn next(&mut self, random: &mut Random, accepts: bool, available: bool) -> Offered {
+        let wanted = self.held || self.flow.next(random);
+        let shown = accepts || self.held || (wanted && random.random::<u32>() >> 28 == 0);
+        let real = wanted && shown && available;
+        self.held = real && !accepts;
+        Offered {
+            valid: wanted && (real || !accepts),
+            real,
+        }
+    }
+
+    /// It holds something until it is accepted.
+    pub fn held(&self) -> bool {
+        self.held
+    }
+
+    /// A reset: nothing is held any more.
+    pub fn clear(&mut self) {
+        self.held = false;
+    }
+}
+
+/// A beat of random bytes, of a bus of `lanes` bytes.
+#[inline]
+pub fn beat(random: &mut Random, lanes: u32) -> Beat {
+    let mut limbs = [0u64; 8];
+    limbs[0] = random.random();
+    // The others from the first, by a mixing step each: a quarter of the cost.
+    for limb in 1..(lanes / 8) as usize {
+        let mixed = (limbs[limb - 1] ^ limbs[limb - 1] >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        limbs[limb] = mixed ^ mixed >> 32;
+    }
+    Beat::new(limbs)
+}
+
+/// The lowest `bits` bits, 0 to 64.
+#[inline]
+pub fn low_bits(bits: u32) -> u64 {
+    if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
 /// The reset input: high for the first clocks, then rarely again, for one clock or several.

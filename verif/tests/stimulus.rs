@@ -36,6 +36,12 @@ fn check<U: model::Unit, S: Stimulus<U>>() {
     }
 }
 
+/// H3: stimulus of `frame_buffer`.
+#[test]
+fn frame_buffer() {
+    check::<model::frame_buffer::FrameBuffer, stimulus::frame_buffer::FrameBuffer>();
+}
+
 /// H3: stimulus of `path_table`.
 #[test]
 fn path_table() {

@@ -3,6 +3,7 @@
 pub mod axis_register;
 pub mod key_table;
 pub mod message_table;
+pub mod frame_buffer;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
@@ -62,6 +63,7 @@ units! {
     axis_register::AxisRegister,
     key_table::KeyTable,
     message_table::MessageTable,
+    frame_buffer::FrameBuffer,
     path_table::PathTable,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,
