@@ -36,6 +36,12 @@ fn check<U: model::Unit, S: Stimulus<U>>() {
     }
 }
 
+/// H3: stimulus of `align`.
+#[test]
+fn align() {
+    check::<model::align::Align, stimulus::align::Align>();
+}
+
 /// H3: stimulus of `frame_buffer`.
 #[test]
 fn frame_buffer() {

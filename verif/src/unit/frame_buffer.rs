@@ -314,6 +314,7 @@ impl FrameBuffer {
     #[inline]
     fn count_clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let full = self.full();
+        debug_assert_eq!(outputs.s_axis_tready, !full);
         let waits = inputs.s_axis_tvalid && full && !inputs.rst;
         let in_frame = self.write != self.commit;
         let at_rest = self.read == self.commit;

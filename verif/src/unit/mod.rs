@@ -1,5 +1,6 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
+pub mod align;
 pub mod axis_register;
 pub mod key_table;
 pub mod message_table;
@@ -60,6 +61,7 @@ macro_rules! units {
 
 // The model and its stimulus bear the same name in modules of the same name.
 units! {
+    align::Align,
     axis_register::AxisRegister,
     key_table::KeyTable,
     message_table::MessageTable,
