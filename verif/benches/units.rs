@@ -78,6 +78,8 @@ fn units(criterion: &mut Criterion) {
     bench_unit::<unit::key_table::KeyTable, stimuli::key_table::KeyTable>(criterion);
     bench_unit::<unit::receive_table::ReceiveTable, stimuli::receive_table::ReceiveTable>(criterion);
     bench_unit::<unit::message_table::MessageTable, stimuli::message_table::MessageTable>(criterion);
+    bench_unit::<unit::parser::Parser, stimuli::parser::Parser>(criterion);
+    bench_unit::<unit::deparser::Deparser, stimuli::deparser::Deparser>(criterion);
     bench_unit::<unit::align::Align, stimuli::align::Align>(criterion);
     bench_unit::<unit::frame_buffer::FrameBuffer, stimuli::frame_buffer::FrameBuffer>(criterion);
 }

@@ -42,10 +42,22 @@ fn align() {
     check::<model::align::Align, stimulus::align::Align>();
 }
 
+/// H3: stimulus of `deparser`.
+#[test]
+fn deparser() {
+    check::<model::deparser::Deparser, stimulus::deparser::Deparser>();
+}
+
 /// H3: stimulus of `frame_buffer`.
 #[test]
 fn frame_buffer() {
     check::<model::frame_buffer::FrameBuffer, stimulus::frame_buffer::FrameBuffer>();
+}
+
+/// H3: stimulus of `parser`.
+#[test]
+fn parser() {
+    check::<model::parser::Parser, stimulus::parser::Parser>();
 }
 
 /// H3: stimulus of `path_table`.

@@ -4,7 +4,9 @@ pub mod align;
 pub mod axis_register;
 pub mod key_table;
 pub mod message_table;
+pub mod deparser;
 pub mod frame_buffer;
+pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
@@ -65,7 +67,9 @@ units! {
     axis_register::AxisRegister,
     key_table::KeyTable,
     message_table::MessageTable,
+    deparser::Deparser,
     frame_buffer::FrameBuffer,
+    parser::Parser,
     path_table::PathTable,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,
