@@ -2,6 +2,7 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod axis_register;
+pub mod icrc;
 pub mod issue;
 pub mod key_table;
 pub mod memory;
