@@ -40,7 +40,7 @@ use super::{Beat, Vector};
 use crate::ports;
 
 /// Clocks from the acceptance of a beat to the beat at the output, without stalls.
-pub const LATENCY: usize = 12;
+pub const LATENCY: usize = 13;
 /// Bytes of a data packet before its payload: Ethernet, IPv4, UDP, base, data and target headers.
 pub const HEADER_BYTES: u32 = 88;
 /// Bytes of the checksum behind the payload.

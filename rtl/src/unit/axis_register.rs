@@ -44,10 +44,21 @@ pub fn of_width(width: u32) -> Rc<Module> {
 ///
 /// Returns `moves`: there is room, so the pipeline before it moves in this clock.
 pub fn output_queue(builder: &Builder, stream: &str, valid: &Signal, fields: &[(&str, &Signal)]) -> Signal {
+    named_output_queue(builder, "output_queue", stream, valid, fields)
+}
+
+/// One of several queues at the end of a unit: like [`output_queue`], under a name of its own.
+pub fn named_output_queue(
+    builder: &Builder,
+    name: &str,
+    stream: &str,
+    valid: &Signal,
+    fields: &[(&str, &Signal)],
+) -> Signal {
     let values: Vec<&Signal> = fields.iter().map(|(_, value)| *value).collect();
-    let entry = builder.concat("output_queue_entry", &values);
+    let entry = builder.concat(&format!("{name}_entry"), &values);
     let queue = builder.instance(
-        "output_queue",
+        name,
         &of_width(entry.width()),
         &[
             ("rst", &builder.get("rst")),

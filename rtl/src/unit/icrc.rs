@@ -71,6 +71,11 @@ fn times(step: fn(u32) -> u32, bytes: u32, remainder: u32) -> u32 {
     (0..8 * bytes).fold(remainder, |remainder, _| step(remainder))
 }
 
+/// What `bytes` zero bytes behind it make of a checksum.
+pub fn with_zeros(checksum: u64, bytes: u32) -> u64 {
+    (!times(forth, bytes, !(checksum as u32))).into()
+}
+
 /// What `bytes` zero bytes make of a remainder.
 fn zeros(bytes: u32) -> Matrix {
     (0..BITS).map(|bit| times(forth, bytes, 1 << bit)).collect()
@@ -153,12 +158,22 @@ pub fn counted(b: &Builder, name: &str, data: &Signal, is_beat: &[Signal]) -> Si
     b.concat(name, &bytes.iter().collect::<Vec<_>>())
 }
 
-/// The module for beats of `data_bits` bits, 64 to 512, a power of two.
+/// The module for beats of `data_bits` bits, 64 to 512, a power of two: a frame's beats are in moving clocks one after the other.
 pub fn of_width(data_bits: u32) -> Rc<Module> {
+    module(data_bits, false)
+}
+
+/// The module for beats with moving clocks between them: `valid` says in which there is one. What is in the others does not matter.
+pub fn with_gaps(data_bits: u32) -> Rc<Module> {
+    module(data_bits, true)
+}
+
+fn module(data_bits: u32, gaps: bool) -> Rc<Module> {
     let lanes = data_bits / 8;
     let lane_bits = lanes.trailing_zeros();
+    let suffix = if gaps { "_with_gaps" } else { "" };
     let b = Builder::new(
-        &format!("icrc_{data_bits}"),
+        &format!("icrc_{data_bits}{suffix}"),
         &format!(
             "Running CRC-32 of Ethernet over the beats of a bus of {data_bits} bits.
             Latency {LATENCY} moving clocks, initiation interval 1. The number at a name's end is its pipeline stage."
@@ -168,6 +183,8 @@ pub fn of_width(data_bits: u32) -> Rc<Module> {
     let first = b.add_input("first", 1, "The beat is the first of its frame.");
     let data = b.add_input("data", data_bits, "The beat: bytes that do not count are zero.");
     let absent = b.add_input("absent", lane_bits, "Lanes behind the last byte that counts.");
+
+    let valid = gaps.then(|| b.add_input("valid", 1, "There is a beat."));
 
     // Clocks 0 to 2: what the beat adds. Each row of the matrix in as many parts, so that a part of all rows is one register.
     let first = b.carry("first", &moves, &first, 1..=2);
@@ -200,7 +217,14 @@ pub fn of_width(data_bits: u32) -> Rc<Module> {
     let before = remainder.gated(&!first.at(2)).named("remainder_before");
     let advanced = product(&b, "remainder_advanced", &zeros(lanes), &before);
     let added = xor_all(&sums);
-    b.clocked_when(&moves, &remainder, &(&advanced ^ &added));
+    let changes = match valid {
+        None => moves.clone(),
+        Some(valid) => b.wire(
+            "changes",
+            &(&moves & b.carry("valid", &moves, &valid, 1..=2).at(2)),
+        ),
+    };
+    b.clocked_when(&changes, &remainder, &(&advanced ^ &added));
 
     // Clocks 4 to 6: the zeros behind the last byte are taken back.
     let mut result = remainder;

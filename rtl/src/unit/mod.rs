@@ -2,11 +2,13 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod axis_register;
+pub mod frame_buffer;
 pub mod icrc;
 pub mod issue;
 pub mod key_table;
 pub mod memory;
 pub mod message_table;
+pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
@@ -51,6 +53,8 @@ units!(
     key_table,
     receive_table,
     message_table,
+    parser,
+    frame_buffer
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {
