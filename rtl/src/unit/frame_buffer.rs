@@ -87,7 +87,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.clocked(&room, &(&reads | &room_before_read));
 
     let memory = b.instance(
-        "memory",
+        "beat_memory",
         &ram(beats, params.data_bits + 1),
         &[
             ("write_enable", &accepted),

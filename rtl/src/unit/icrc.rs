@@ -32,7 +32,7 @@
 //! | 3 | the remainder, over whole beats |
 //! | 4, 5, 6 | a third of the bits of `absent` each is taken back |
 
-use crate::hdl::{Builder, Module, Signal};
+use crate::hdl::{Builder, Carried, Module, Signal};
 use metaroce_model::wire::table::{COMMON, ETHERNET, ICRC_MASK, UDP, position};
 use std::rc::Rc;
 
@@ -188,7 +188,18 @@ fn module(data_bits: u32, gaps: bool) -> Rc<Module> {
 
     // Clocks 0 to 2: what the beat adds. Each row of the matrix in as many parts, so that a part of all rows is one register.
     let first = b.carry("first", &moves, &first, 1..=2);
-    let absent = b.carry("absent", &moves, &absent, 1..=2 + BACK_CLOCKS);
+    // The clock in which a bit of `absent` is used; it goes no further.
+    let back_clock = |bit: u32| {
+        (0..BACK_CLOCKS)
+            .find(|clock| bit < lane_bits * (clock + 1) / BACK_CLOCKS)
+            .unwrap_or_default()
+    };
+    let absent: Vec<Carried> = (0..lane_bits)
+        .map(|bit| {
+            let name = format!("absent_{}", 1 << bit);
+            b.carry(&name, &moves, &absent.bit(bit), 1..=3 + back_clock(bit))
+        })
+        .collect();
     let beat = beat(lanes);
     let rows: Vec<Vec<u32>> = (0..BITS).map(|row| inputs(&beat, row)).collect();
     let most = rows.iter().map(Vec::len).max().unwrap_or_default();
@@ -229,11 +240,11 @@ fn module(data_bits: u32, gaps: bool) -> Rc<Module> {
     // Clocks 4 to 6: the zeros behind the last byte are taken back.
     let mut result = remainder;
     for clock in 0..BACK_CLOCKS {
-        for bit in lane_bits * clock / BACK_CLOCKS..lane_bits * (clock + 1) / BACK_CLOCKS {
+        for bit in (0..lane_bits).filter(|bit| back_clock(*bit) == clock) {
             let bytes = 1 << bit;
             let undone = product(&b, &format!("without_{bytes}"), &zeros_undone(bytes), &result);
-            let is_absent = absent.at(3 + clock).bit(bit);
-            result = b.mux(&format!("less_{bytes}"), &is_absent, &undone, &result);
+            let is_absent = absent[bit as usize].at(3 + clock);
+            result = b.mux(&format!("less_{bytes}"), is_absent, &undone, &result);
         }
         result = b.stage(&format!("remainder_{}", 4 + clock), &moves, &result);
     }

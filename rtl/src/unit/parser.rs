@@ -252,10 +252,11 @@ impl<'a> Parser<'a> {
             })
             .collect();
         let end = b.concat("end_of_bytes", &ends.iter().collect::<Vec<_>>());
-        let bytes_3 = self.stage("bytes_3", &bits::encode(b, "bytes", &end));
-        // The absent lanes, counted the other way round; a beat without any byte counts as one without absent lanes, see `reasons`.
-        let absent = b.concat("absent_lanes", &ends[1..].iter().rev().collect::<Vec<_>>());
-        self.stage("absent_3", &bits::encode(b, "absent", &absent));
+        let bytes = bits::encode(b, "bytes", &end);
+        let bytes_3 = self.stage("bytes_3", &bytes);
+        // A beat without any byte counts as one without absent lanes; see `icrc_differs`.
+        let lane_bits = lanes.trailing_zeros();
+        self.stage("absent_3", &(b.lit(0, lane_bits) - bytes.truncate(lane_bits)));
         let empty = self.pass("empty", 3, &end.bit(0));
 
         let kept: Vec<Signal> = (0..lanes)
