@@ -24,7 +24,7 @@ use super::Beat;
 use crate::ports;
 
 /// Clocks from a step to its beat at the output, without stalls.
-pub const LATENCY: usize = 3;
+pub const LATENCY: usize = 4;
 
 ports! {
     /// Inputs of `align`.

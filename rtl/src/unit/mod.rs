@@ -1,6 +1,7 @@
 //! The units in hardware, one file a unit, under the names of the model's. Their contracts are in
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
+pub mod align;
 pub mod axis_register;
 pub mod frame_buffer;
 pub mod icrc;
@@ -54,7 +55,8 @@ units!(
     receive_table,
     message_table,
     parser,
-    frame_buffer
+    frame_buffer,
+    align
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {
