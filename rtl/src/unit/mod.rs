@@ -3,6 +3,7 @@
 
 pub mod align;
 pub mod axis_register;
+pub mod deparser;
 pub mod frame_buffer;
 pub mod icrc;
 pub mod issue;
@@ -54,9 +55,16 @@ units!(
     key_table,
     receive_table,
     message_table,
+units!(
+    axis_register,
+    rate_limiter,
+    path_table,
+    sack_tx,
+    sack_rx,
     parser,
     frame_buffer,
-    align
+    align,
+    deparser
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {
