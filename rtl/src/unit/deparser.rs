@@ -70,34 +70,34 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let moves = b.forward("moves", 1);
     let stage = |name: &str, value: &Signal| b.stage(name, &moves, value);
 
-    // The choice.
-    let sends: &[Opcode] = &[Opcode::Send, Opcode::SendImmediate];
-    let data = Entry::new(
-        &b,
-        params,
-        "data",
-        &[("send", sends), ("probe", &[Opcode::Probe])],
-    );
-    let ack = Entry::new(&b, params, "ack", &[("nak", &[Opcode::Nak])]);
+    // The choice. Which stream's turn it is, is known when a clock begins: that takes many bits from here to there.
+    let data = Entry::data(&b, params);
+    let ack = Entry::ack(&b, params);
     let last_step = b.forward("last_step", 1);
     let making = b.register_reset("making", 1, 0);
     let prefers_data = b.register_reset("prefers_data", 1, 0);
+    let takes_ack = b.register_reset("takes_ack", 1, 0);
     let offers = (&data.valid | &ack.valid).named("header_waits");
     let free = (&moves & &(!&making | &last_step)).named("may_choose");
     let choose = (&offers & &free).named("choose");
-    let takes_ack = (&ack.valid & &!(&data.valid & &prefers_data)).named("takes_ack");
-    data.finish(&(&choose & &!&takes_ack).named("takes_data"));
-    ack.finish(&(&choose & &takes_ack).named("takes_ack_now"));
+    let data_on = data.finish(&(&choose & &!&takes_ack).named("takes_data_now"));
+    let ack_on = ack.finish(&(&choose & &takes_ack).named("takes_ack_now"));
     b.clocked(&making, &(&choose | &(&making & &!&last_step)));
     b.clocked_when(&choose, &prefers_data, &takes_ack);
-    let has_payload = (data.get("payload_bytes").any() & !data.get("is_probe")).named("data_has_payload");
+    // One that is taken is followed by the other, if that waits.
+    let turn_of_ack = (&ack_on & &!&takes_ack).named("turn_of_ack");
+    let still_ack = (&ack_on & &!(&data_on & &prefers_data)).named("still_turn_of_ack");
+    b.clocked(
+        &takes_ack,
+        &b.mux("next_takes_ack", &choose, &turn_of_ack, &still_ack),
+    );
     let header = Chosen::new(&b, params, (&data, &ack), &choose, &takes_ack);
 
     // Clock 0: a beat enters.
     let lane_bits = params.lane_bits();
     let last_lane = header.get("last_byte").truncate(lane_bits).named("last_lane");
     let spills = (!last_lane.slice(2, lane_bits - 2).any()).named("spills");
-    let beat = Counter::new(&b, params, &choose, &takes_ack, &has_payload, &spills);
+    let beat = Counter::new(&b, params, &choose, &spills);
     let ready = (&moves & &(&making & &beat.needs_payload)).named("payload_ready");
     b.drive("s_axis_payload_tready", &ready);
     let goes = &making & &(!&beat.needs_payload | b.get("s_axis_payload_tvalid"));
@@ -118,7 +118,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let ends_covered_later = carry("ends_covered", &ends_covered, ICRC_STAGE);
     let covered_lane_later = carry("covered_lane", &covered_lane, ICRC_STAGE);
     let special = icrc::special_beats(params.data_bits);
-    let is_beat = carry("is_beat", &beat.is_beat.truncate(special), COUNTED_STAGE);
+    let is_beat = carry("is_beat", &beat.is_beat.truncate(special), COUNTED_STAGE - 1);
+    let is_first_3 = stage("is_first_3", &is_beat.at(COUNTED_STAGE - 1).bit(0));
 
     // Clocks 0 and 1: header and payload together.
     let up_to_covered = bits::decode(&b, "covered_lane_decoded", &covered_lane)
@@ -162,7 +163,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let module = icrc::of_width(params.data_bits);
     let inputs = [
         ("moves", &moves),
-        ("first", &is_beat.at(COUNTED_STAGE).bit(0)),
+        ("valid", valid.at(COUNTED_STAGE)),
+        ("first", &is_first_3),
         ("data", &counted),
         // Of the beat in which they end, the lanes behind the bytes that are covered.
         ("absent", &!covered_lane_later.at(COUNTED_STAGE)),
@@ -229,21 +231,9 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(
-        b: &Builder,
-        params: &Params,
-        choose: &Signal,
-        takes_ack: &Signal,
-        has_payload: &Signal,
-        spills: &Signal,
-    ) -> Self {
+    fn new(b: &Builder, params: &Params, choose: &Signal, spills: &Signal) -> Self {
         let beat_bits = frame_bits(params) - params.lane_bits();
         let beats_after = b.register("beats_after", beat_bits);
-        b.stage(
-            "header_has_payload",
-            choose,
-            &(has_payload & &!takes_ack).named("next_header_has_payload"),
-        );
         Self {
             is_beat: b.register("is_beat", most_header_bytes().div_ceil(params.lanes())),
             needs_payload: b.register("needs_payload", 1),
@@ -372,22 +362,23 @@ const fn broken(signal: &'static str, fault: Fault) -> Mutation {
 }
 
 /// Lines that, when broken, the lockstep must find.
-pub const MUTATIONS: [Mutation; 36] = [
+pub const MUTATIONS: [Mutation; 37] = [
     // Entries, choice.
     broken("accepts_data", Fault::Invert),
-    broken("next_ack_valid", Fault::Invert),
+    broken("ack_waits_on", Fault::Operator),
     broken("may_choose", Fault::Operator),
-    broken("takes_ack", Fault::Operator),
+    broken("still_turn_of_ack", Fault::Operator),
+    broken("turn_of_ack", Fault::Operator),
     broken("prefers_data", Fault::Enable),
     broken("making", Fault::Operator),
     broken("ack_timestamp", Fault::Enable),
-    broken("data_offset", Fault::Enable),
+    broken("data_extension", Fault::Enable),
     // Headers.
     broken("next_header_flags", Fault::Invert),
     broken("next_header_psn", Fault::Increment),
-    broken("data_target", Fault::Invert),
-    broken("data_last_byte_sum", Fault::Increment),
-    broken("data_total_length_sum", Fault::Operator),
+    broken("offers_send", Fault::Operator),
+    broken("offered_data_last_byte", Fault::Increment),
+    broken("offered_data_total_length", Fault::Operator),
     broken("ack_udp_length", Fault::Decrement),
     broken("header_extension", Fault::Enable),
     broken("next_header_extension", Fault::Zero),

@@ -4,7 +4,8 @@
 //!
 //! # Use
 //! - `data`: the beat as it counts: [`counted`] makes it of one that holds headers. In the lanes behind the last byte that counts it must be zero.
-//! - `first`: it is the first beat of its frame: what came before is forgotten. There is no reset, and what is in the beats between two frames does not matter.
+//! - `valid`: there is a beat. A frame's beats may have clocks without one between them; what is at the other inputs in those does not matter.
+//! - `first`: it is the first beat of its frame: what came before is forgotten. So there is no reset.
 //! - `absent`: how many lanes of the beat do not hold bytes that count, behind those that do: 0 for all but the last beat.
 //! - `crc`: the checksum up to and with the beat that was at the inputs [`LATENCY`] moving clocks ago; its byte 0 is sent first. So it is good
 //!   for every beat: take it at the one that is the last.
@@ -12,7 +13,7 @@
 //!
 //! ```text
 //! let icrc = b.instance("icrc", &icrc::of_width(params.data_bits),
-//!     &[("moves", &moves), ("first", &first_3), ("data", &counted_3), ("absent", &absent_3)]);
+//!     &[("moves", &moves), ("valid", valid.at(3)), ("first", &first_3), ("data", &counted_3), ("absent", &absent_3)]);
 //! let crc_9 = icrc.get("crc");   // of the beat in stage 3, when it is in stage 3 + LATENCY
 //! ```
 //!
@@ -158,35 +159,25 @@ pub fn counted(b: &Builder, name: &str, data: &Signal, is_beat: &[Signal]) -> Si
     b.concat(name, &bytes.iter().collect::<Vec<_>>())
 }
 
-/// The module for beats of `data_bits` bits, 64 to 512, a power of two: a frame's beats are in moving clocks one after the other.
+/// The module for beats of `data_bits` bits, 64 to 512, a power of two.
 pub fn of_width(data_bits: u32) -> Rc<Module> {
-    module(data_bits, false)
-}
-
-/// The module for beats with moving clocks between them: `valid` says in which there is one. What is in the others does not matter.
-pub fn with_gaps(data_bits: u32) -> Rc<Module> {
-    module(data_bits, true)
-}
-
-fn module(data_bits: u32, gaps: bool) -> Rc<Module> {
     let lanes = data_bits / 8;
     let lane_bits = lanes.trailing_zeros();
-    let suffix = if gaps { "_with_gaps" } else { "" };
     let b = Builder::new(
-        &format!("icrc_{data_bits}{suffix}"),
+        &format!("icrc_{data_bits}"),
         &format!(
             "Running CRC-32 of Ethernet over the beats of a bus of {data_bits} bits.
             Latency {LATENCY} moving clocks, initiation interval 1. The number at a name's end is its pipeline stage."
         ),
     );
     let moves = b.add_input("moves", 1, "Everything happens in clocks with this high.");
+    let valid = b.add_input("valid", 1, "There is a beat.");
     let first = b.add_input("first", 1, "The beat is the first of its frame.");
     let data = b.add_input("data", data_bits, "The beat: bytes that do not count are zero.");
     let absent = b.add_input("absent", lane_bits, "Lanes behind the last byte that counts.");
 
-    let valid = gaps.then(|| b.add_input("valid", 1, "There is a beat."));
-
     // Clocks 0 to 2: what the beat adds. Each row of the matrix in as many parts, so that a part of all rows is one register.
+    let valid = b.carry("valid", &moves, &valid, 1..=2);
     let first = b.carry("first", &moves, &first, 1..=2);
     // The clock in which a bit of `absent` is used; it goes no further.
     let back_clock = |bit: u32| {
@@ -228,13 +219,7 @@ fn module(data_bits: u32, gaps: bool) -> Rc<Module> {
     let before = remainder.gated(&!first.at(2)).named("remainder_before");
     let advanced = product(&b, "remainder_advanced", &zeros(lanes), &before);
     let added = xor_all(&sums);
-    let changes = match valid {
-        None => moves.clone(),
-        Some(valid) => b.wire(
-            "changes",
-            &(&moves & b.carry("valid", &moves, &valid, 1..=2).at(2)),
-        ),
-    };
+    let changes = (&moves & valid.at(2)).named("changes");
     b.clocked_when(&changes, &remainder, &(&advanced ^ &added));
 
     // Clocks 4 to 6: the zeros behind the last byte are taken back.

@@ -465,7 +465,7 @@ impl<'a> Parser<'a> {
         let b = &self.b;
         let icrc = b.instance(
             "icrc",
-            &icrc::with_gaps(self.params.data_bits),
+            &icrc::of_width(self.params.data_bits),
             &[
                 ("moves", &self.moves),
                 ("valid", self.active.at(ICRC_STAGE)),

@@ -7,15 +7,14 @@ use crate::hdl::{Builder, Signal, bits::or_all};
 use metaroce_model::{
     Params,
     params::index_bits,
-    port::{Ports, deparser::Inputs},
     wire::{
         Opcode,
-        table::{ACK, COMMON, DATA, ECT0, Header, NAK, SEND_TARGET, WRITE_TARGET},
+        table::{ACK, COMMON, DATA, ECT0, ETHERNET, Header, IPV4, NAK, SEND_TARGET, WRITE_TARGET},
     },
 };
 
 /// Fields that the entries of both streams have under one name.
-const COMMON_FIELDS: [&str; 12] = [
+const COMMON_FIELDS: [&str; 11] = [
     "destination_mac",
     "source_mac",
     "source_address",
@@ -27,70 +26,23 @@ const COMMON_FIELDS: [&str; 12] = [
     "connection",
     "path",
     "timestamp",
-    "psn",
+];
+/// What a header says of its frame's length, and by how much it is less than the number of bytes.
+const LENGTHS: [(&str, usize); 3] = [
+    ("last_byte", 1),
+    ("total_length", ETHERNET.bytes()),
+    ("udp_length", ETHERNET.bytes() + IPV4.bytes()),
 ];
 /// Header words that are gated and put together in one clock: at most so many.
 const WORDS_A_CLOCK: usize = 7;
 
-/// The entry of one stream, which waits to be chosen.
+/// The header that one stream has ready, which waits to be chosen.
 pub struct Entry {
     /// There is one.
     pub valid: Signal,
     builder: Builder,
-    name: &'static str,
-}
-
-impl Entry {
-    /// Registers `NAME_FIELD` for the ports `s_axis_NAME_FIELD`, loaded while the entry is empty; and `NAME_is_KIND`, whether the opcode is one of those.
-    pub fn new(b: &Builder, params: &Params, name: &'static str, kinds: &[(&str, &[Opcode])]) -> Self {
-        let entry = Self {
-            valid: b.register_reset(&format!("{name}_valid"), 1, 0),
-            builder: b.clone(),
-            name,
-        };
-        let accepts = (!&entry.valid).named(&format!("accepts_{name}"));
-        b.drive(&format!("s_axis_{name}_tready"), &accepts);
-        let stream = format!("s_axis_{name}_");
-        let fields = Inputs::ports(params);
-        let fields = fields.iter().filter_map(|port| port.name.strip_prefix(&stream));
-        for field in fields.filter(|field| *field != "tvalid") {
-            b.stage(
-                &format!("{name}_{field}"),
-                &accepts,
-                &b.get(&format!("{stream}{field}")),
-            );
-        }
-        let opcode = b.get(&format!("{stream}opcode"));
-        for (kind, opcodes) in kinds {
-            let is_one: Vec<Signal> = opcodes.iter().map(|one| opcode.is(one.value().into())).collect();
-            b.stage(&format!("{name}_is_{kind}"), &accepts, &or_all(&is_one));
-        }
-        entry
-    }
-
-    /// The entry is empty again after a clock with `taken`.
-    pub fn finish(&self, taken: &Signal) {
-        let b = &self.builder;
-        let offered = b.get(&format!("s_axis_{}_tvalid", self.name));
-        let next = b.mux(
-            &format!("next_{}_valid", self.name),
-            &self.valid,
-            &!taken,
-            &offered,
-        );
-        b.clocked(&self.valid, &next);
-    }
-
-    /// A field of the entry.
-    pub fn get(&self, field: &str) -> Signal {
-        self.builder.get(&format!("{}_{field}", self.name))
-    }
-}
-
-/// The header of the frame that is being made.
-pub struct Chosen {
-    builder: Builder,
-    udp_port: u64,
+    stream: &'static str,
+    accepts: Signal,
 }
 
 /// The most bytes that any opcode's headers have.
@@ -99,10 +51,130 @@ pub fn most_header_bytes() -> u32 {
     bytes.into_iter().max().unwrap_or_default() as u32
 }
 
+/// Most bytes behind the base header.
+fn extension_bytes() -> u32 {
+    most_header_bytes() - COMMON.iter().map(|header| header.bytes() as u32).sum::<u32>()
+}
+
 /// Width of the number of a frame's last byte.
 pub fn frame_bits(params: &Params) -> u32 {
-    index_bits(params.mtu_bytes + Opcode::Write.least_frame_bytes() as u32)
-        .max(index_bits(Opcode::Ack.least_frame_bytes() as u32))
+    let most = params.mtu_bytes + Opcode::Write.least_frame_bytes() as u32;
+    index_bits(most.max(Opcode::Ack.least_frame_bytes() as u32))
+}
+
+impl Entry {
+    /// Registers `STREAM_FIELD`, loaded while the entry is empty.
+    fn new(b: &Builder, stream: &'static str) -> Self {
+        let valid = b.register_reset(&format!("{stream}_valid"), 1, 0);
+        let entry = Self {
+            accepts: (!&valid).named(&format!("accepts_{stream}")),
+            valid,
+            builder: b.clone(),
+            stream,
+        };
+        b.drive(&format!("s_axis_{stream}_tready"), &entry.accepts);
+        for field in COMMON_FIELDS {
+            entry.load(field, &entry.offered(field));
+        }
+        entry
+    }
+
+    /// The entry of `s_axis_data`.
+    pub fn data(b: &Builder, params: &Params) -> Self {
+        let entry = Self::new(b, "data");
+        let is_probe = entry.offers(&[Opcode::Probe]).named("offers_probe");
+        let is_send = entry.offers(&[Opcode::Send, Opcode::SendImmediate]);
+        let payload = entry.offered("payload_bytes");
+        entry.load("psn", &entry.offered("psn"));
+        entry.load("flags", &entry.offered("flags"));
+        entry.load("has_payload", &(payload.any() & !&is_probe));
+        for (field, before) in LENGTHS {
+            let constant = |opcode| length(b, params, opcode, before);
+            let sum = payload.extend(frame_bits(params)) + constant(Opcode::Write);
+            let sum = sum.named(&format!("offered_data_{field}"));
+            let probe = constant(Opcode::Probe);
+            let value = b.mux(&format!("offered_data_or_probe_{field}"), &is_probe, &probe, &sum);
+            entry.load(field, &value);
+        }
+        let write = entry.header(&WRITE_TARGET);
+        let send = entry.header(&SEND_TARGET);
+        let target = b.mux("offered_target", &is_send.named("offers_send"), &send, &write);
+        let extension = b.concat("offered_data_extension", &[&target, &entry.header(&DATA)]);
+        entry.load("extension", &extension.gated(&!&is_probe));
+        entry
+    }
+
+    /// The entry of `s_axis_ack`.
+    pub fn ack(b: &Builder, params: &Params) -> Self {
+        let entry = Self::new(b, "ack");
+        let is_nak = entry.offers(&[Opcode::Nak]).named("offers_nak");
+        entry.load("psn", &entry.offered("psn").gated(&!&is_nak));
+        for (field, before) in LENGTHS {
+            let constant = |opcode| length(b, params, opcode, before);
+            let (nak, ack) = (constant(Opcode::Nak), constant(Opcode::Ack));
+            let value = b.mux(&format!("offered_ack_or_nak_{field}"), &is_nak, &nak, &ack);
+            entry.load(field, &value);
+        }
+        let ack = in_front(b, "offered_ack_extension", &entry.header(&ACK));
+        let nak = in_front(b, "offered_nak_extension", &entry.header(&NAK));
+        let extension = b.mux("offered_ack_or_nak_extension", &is_nak, &nak, &ack);
+        entry.load("extension", &extension);
+        entry
+    }
+
+    /// The entry is empty again after a clock with `taken`. Returns whether there is one in the next clock, unless it is taken in this one.
+    pub fn finish(&self, taken: &Signal) -> Signal {
+        let offered = &self.valid | self.offered("tvalid");
+        let offered = offered.named(&format!("{}_waits_on", self.stream));
+        self.builder.clocked(&self.valid, &(&offered & &!taken));
+        offered
+    }
+
+    /// A field of the entry.
+    fn get(&self, field: &str) -> Signal {
+        self.builder.get(&format!("{}_{field}", self.stream))
+    }
+
+    /// A field of the stream.
+    fn offered(&self, field: &str) -> Signal {
+        self.builder.get(&format!("s_axis_{}_{field}", self.stream))
+    }
+
+    /// The stream's opcode is one of these.
+    fn offers(&self, opcodes: &[Opcode]) -> Signal {
+        let opcode = self.offered("opcode");
+        let is_one = opcodes.iter().map(|one| opcode.is(one.value().into()));
+        or_all(&is_one.collect::<Vec<_>>())
+    }
+
+    fn load(&self, field: &str, value: &Signal) {
+        let name = format!("{}_{field}", self.stream);
+        self.builder.stage(&name, &self.accepts, value);
+    }
+
+    fn header(&self, header: &Header) -> Signal {
+        let name = format!("offered_{}_header", header.name);
+        assembled(&self.builder, &name, &[header], |field| self.offered(field))
+    }
+}
+
+/// A length of the shortest frame with that opcode, which is `less` than its number of bytes.
+fn length(b: &Builder, params: &Params, opcode: Opcode, less: usize) -> Signal {
+    b.lit((opcode.least_frame_bytes() - less) as u64, frame_bits(params))
+}
+
+/// The bytes behind the base header begin with these.
+fn in_front(b: &Builder, name: &str, bytes: &Signal) -> Signal {
+    match 8 * extension_bytes() - bytes.width() {
+        0 => bytes.clone(),
+        rest => b.concat(name, &[&b.lit(0, rest), bytes]),
+    }
+}
+
+/// The header of the frame that is being made.
+pub struct Chosen {
+    builder: Builder,
+    udp_port: u64,
 }
 
 impl Chosen {
@@ -114,59 +186,26 @@ impl Chosen {
         choose: &Signal,
         takes_ack: &Signal,
     ) -> Self {
-        let load = |field: &str, of_data: &Signal, of_ack: &Signal| {
-            let next = b.mux(&format!("next_header_{field}"), takes_ack, of_ack, of_data);
-            b.stage(&format!("header_{field}"), choose, &next);
+        let load = |field: &str, next: &Signal| {
+            b.stage(&format!("header_{field}"), choose, next);
         };
-        let (is_nak, is_probe) = (ack.get("is_nak"), data.get("is_probe"));
-        for field in COMMON_FIELDS {
-            match field {
-                "psn" => load(field, &data.get(field), &ack.get(field).gated(&!&is_nak)),
-                _ => load(field, &data.get(field), &ack.get(field)),
-            }
+        let lengths = LENGTHS.map(|(field, _)| field);
+        for field in COMMON_FIELDS.into_iter().chain(["psn"]).chain(lengths) {
+            let name = format!("next_header_{field}");
+            load(field, &b.mux(&name, takes_ack, &ack.get(field), &data.get(field)));
         }
-        let flags = data.get("flags");
-        load("flags", &flags, &flags.lit(0));
-
-        // Lengths. A frame's are its payload's and a constant, or a constant.
-        let width = frame_bits(params);
-        for (field, before) in [("last_byte", 1), ("total_length", 14), ("udp_length", 34)] {
-            let least = |opcode: Opcode| b.lit(opcode.least_frame_bytes() as u64 - before, width);
-            let sum = data.get("payload_bytes").extend(width) + least(Opcode::Write);
-            let sum = sum.named(&format!("data_{field}_sum"));
-            let of_data = b.mux(&format!("data_{field}"), &is_probe, &least(Opcode::Probe), &sum);
-            let of_ack = b.mux(
-                &format!("ack_{field}"),
-                &is_nak,
-                &least(Opcode::Nak),
-                &least(Opcode::Ack),
-            );
-            load(field, &of_data, &of_ack);
+        for field in ["flags", "has_payload"] {
+            let of_data = data.get(field).gated(&!takes_ack);
+            load(field, &of_data.named(&format!("next_header_{field}")));
         }
-
-        // What follows the base header.
-        let extension_bits = 8 * (most_header_bytes() - COMMON.iter().map(|h| h.bytes() as u32).sum::<u32>());
-        let in_front = |name: &str, parts: &[&Signal]| {
-            let bits: u32 = parts.iter().map(|part| part.width()).sum();
-            let nothing = (bits < extension_bits).then(|| b.lit(0, extension_bits - bits));
-            let parts: Vec<&Signal> = nothing.iter().chain(parts.iter().rev().copied()).collect();
-            b.concat(name, &parts)
-        };
-        let of = |entry: &Entry, header: &Header| {
-            let name = format!("{}_header", header.name);
-            assembled(b, &name, &[header], |field| entry.get(field))
-        };
-        let (write, send) = (of(data, &WRITE_TARGET), of(data, &SEND_TARGET));
-        let target = b.mux("data_target", &data.get("is_send"), &send, &write);
-        let of_data = in_front("data_extension", &[&of(data, &DATA), &target]).gated(&!&is_probe);
-        let (ack_header, nak_header) = (of(ack, &ACK), of(ack, &NAK));
-        let of_ack = b.mux(
-            "ack_or_nak_extension",
-            &is_nak,
-            &in_front("nak_extension", &[&nak_header]),
-            &in_front("ack_extension", &[&ack_header]),
+        let of_data = in_front(b, "data_extension_in_front", &data.get("extension"));
+        let extension = b.mux(
+            "next_header_extension",
+            takes_ack,
+            &ack.get("extension"),
+            &of_data,
         );
-        load("extension", &of_data, &of_ack);
+        load("extension", &extension);
         Self {
             builder: b.clone(),
             udp_port: params.udp_port.into(),
