@@ -95,7 +95,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Clock 0: a beat enters.
     let lane_bits = params.lane_bits();
-    let last_lane = header.get("last_byte").truncate(lane_bits).named("last_lane");
+    let last_lane = header.get("last_lane");
     let spills = (!last_lane.slice(2, lane_bits - 2).any()).named("spills");
     let beat = Counter::new(&b, params, &choose, &spills);
     let ready = (&moves & &(&making & &beat.needs_payload)).named("payload_ready");
@@ -117,9 +117,15 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let plane = carry("plane", &header.get("plane"), LAST_STAGE);
     let ends_covered_later = carry("ends_covered", &ends_covered, ICRC_STAGE);
     let covered_lane_later = carry("covered_lane", &covered_lane, ICRC_STAGE);
-    let special = icrc::special_beats(params.data_bits);
-    let is_beat = carry("is_beat", &beat.is_beat.truncate(special), COUNTED_STAGE - 1);
-    let is_first_3 = stage("is_first_3", &is_beat.at(COUNTED_STAGE - 1).bit(0));
+    let special: Vec<Signal> = (0..icrc::special_beats(params.data_bits))
+        .map(|number| match icrc::is_special(params.data_bits, number) {
+            true => carry(&format!("is_beat_{number}"), &beat.is_beat.bit(number), 2)
+                .at(2)
+                .clone(),
+            false => b.lit(0, 1),
+        })
+        .collect();
+    let is_first = carry("is_first", &beat.is_beat.bit(0), COUNTED_STAGE);
 
     // Clocks 0 and 1: header and payload together.
     let up_to_covered = bits::decode(&b, "covered_lane_decoded", &covered_lane)
@@ -157,14 +163,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // Clocks 2 to 9: the ICRC.
-    let is_special: Vec<Signal> = (0..special).map(|number| is_beat.at(2).bit(number)).collect();
-    let counted = icrc::counted(&b, "counted", &word_2, &is_special);
+    let counted = icrc::counted(&b, "counted", &word_2, &special);
     let counted = stage("counted_3", &counted);
     let module = icrc::of_width(params.data_bits);
     let inputs = [
         ("moves", &moves),
         ("valid", valid.at(COUNTED_STAGE)),
-        ("first", &is_first_3),
+        ("first", is_first.at(COUNTED_STAGE)),
         ("data", &counted),
         // Of the beat in which they end, the lanes behind the bytes that are covered.
         ("absent", &!covered_lane_later.at(COUNTED_STAGE)),

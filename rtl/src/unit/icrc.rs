@@ -137,6 +137,12 @@ pub const fn special_beats(data_bits: u32) -> u32 {
     bytes.div_ceil(data_bits / 8)
 }
 
+/// Whether the frame's beat number `beat` is one of those.
+pub fn is_special(data_bits: u32, beat: u32) -> bool {
+    let lanes = data_bits / 8;
+    (beat * lanes..(beat + 1) * lanes).any(|byte| counts(byte as usize) != Counts::AsItIs)
+}
+
 /// The beat `data` as it counts; `is_beat[k]` says that it is the frame's beat number k, for the [`special_beats`] first ones.
 pub fn counted(b: &Builder, name: &str, data: &Signal, is_beat: &[Signal]) -> Signal {
     let lanes = data.width() / 8;

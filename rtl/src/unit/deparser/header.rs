@@ -192,7 +192,12 @@ impl Chosen {
         let lengths = LENGTHS.map(|(field, _)| field);
         for field in COMMON_FIELDS.into_iter().chain(["psn"]).chain(lengths) {
             let name = format!("next_header_{field}");
-            load(field, &b.mux(&name, takes_ack, &ack.get(field), &data.get(field)));
+            let next = b.mux(&name, takes_ack, &ack.get(field), &data.get(field));
+            match field {
+                // The rest goes to the counter of beats.
+                "last_byte" => load("last_lane", &next.truncate(params.lane_bits())),
+                _ => load(field, &next),
+            }
         }
         for field in ["flags", "has_payload"] {
             let of_data = data.get(field).gated(&!takes_ack);
