@@ -286,9 +286,9 @@ impl<'a> Parser<'a> {
         debug_assert_eq!(least, Opcode::Send.least_frame_bytes() as u64);
         let most = least + u64::from(self.params.mtu_bytes);
         let has_headers = self.stage("has_data_headers_5", &length_4.ge(&length_4.lit(least)));
-        let within_mtu = self.stage("within_mtu_5", &length_4.lt(&length_4.lit(most + 1)));
+        let exceeds_mtu = self.stage("exceeds_mtu_5", &length_4.ge(&length_4.lit(most + 1)));
         let right = [
-            opcode.data.at(5) & &has_headers & &within_mtu,
+            opcode.data.at(5) & &has_headers & !&exceeds_mtu,
             opcode.ack.at(5) & exactly("ack_size_5", Opcode::Ack),
             opcode.nak.at(5) & exactly("nak_size_5", Opcode::Nak),
             opcode.probe.at(5) & exactly("probe_size_5", Opcode::Probe),

@@ -23,7 +23,7 @@ pub const MUTATIONS: [Mutation; 34] = [
     of("length_4", Fault::Increment),
     of("sees_probe_2", Fault::Operator),
     of("has_data_headers_5", Fault::Operator),
-    of("within_mtu_5", Fault::Operator),
+    of("exceeds_mtu_5", Fault::Zero),
     of("nak_size_5", Fault::Zero),
     of("size_right", Fault::Invert),
     of("not_ipv4_4", Fault::Zero),
