@@ -3,13 +3,13 @@
 pub mod ack_table;
 pub mod align;
 pub mod axis_register;
+mod beats;
 pub mod connection_table;
+pub mod deparser;
+pub mod frame_buffer;
 pub mod key_table;
 pub mod message_table;
 pub mod packet_table;
-mod beats;
-pub mod deparser;
-pub mod frame_buffer;
 pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;

@@ -52,19 +52,13 @@ units!(
     path_table,
     sack_tx,
     sack_rx,
-    key_table,
-    receive_table,
-    message_table,
-units!(
-    axis_register,
-    rate_limiter,
-    path_table,
-    sack_tx,
-    sack_rx,
     parser,
     frame_buffer,
     align,
-    deparser
+    deparser,
+    key_table,
+    receive_table,
+    message_table,
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {

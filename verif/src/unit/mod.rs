@@ -2,10 +2,10 @@
 
 pub mod align;
 pub mod axis_register;
-pub mod key_table;
-pub mod message_table;
 pub mod deparser;
 pub mod frame_buffer;
+pub mod key_table;
+pub mod message_table;
 pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
