@@ -122,22 +122,36 @@ impl Align {
 
     /// One step of the active transfer, with the beat that is accepted in it; gives the output beat if there is one.
     #[inline]
-    fn step(&mut self, mut transfer: Transfer, input: Option<&Inputs>) -> Option<OutputBeat> {
-        let (limbs, lanes) = (self.limbs, 8 * self.limbs);
-        match input {
-            None => self.window[limbs..2 * limbs].fill(0),
-            Some(inputs) => {
-                copy(&mut self.window[limbs..2 * limbs], &inputs.s_axis_tdata.data);
-                transfer.needs_input = !inputs.s_axis_tlast;
-            }
+    fn step(&mut self, transfer: Transfer, input: Option<&Inputs>) -> Option<OutputBeat> {
+        match self.limbs {
+            1 => self.step_of::<1>(transfer, input),
+            2 => self.step_of::<2>(transfer, input),
+            4 => self.step_of::<4>(transfer, input),
+            _ => self.step_of::<8>(transfer, input),
         }
+    }
+
+    /// The step for beats of `LIMBS` limbs.
+    #[inline]
+    fn step_of<const LIMBS: usize>(
+        &mut self,
+        mut transfer: Transfer,
+        input: Option<&Inputs>,
+    ) -> Option<OutputBeat> {
+        let mut current = [0; LIMBS];
+        if let Some(inputs) = input {
+            copy(&mut current, &inputs.s_axis_tdata.data);
+            transfer.needs_input = !inputs.s_axis_tlast;
+        }
+        self.window[LIMBS..2 * LIMBS].copy_from_slice(&current);
         let beat = if transfer.late || transfer.left == 0 {
             None
         } else {
-            let (first, end) = (transfer.skip, transfer.left.min(lanes));
-            self.beats.put(self.next, &self.cut(transfer.cut, first, end));
+            let (first, end) = (transfer.skip, transfer.left.min(8 * LIMBS));
             let slot = self.next;
             self.next = self.next.wrapping_add(1);
+            self.beats
+                .put(slot, &cut::<LIMBS>(&self.window, transfer.cut, first, end));
             transfer.skip = 0;
             transfer.left -= end;
             Some(OutputBeat {
@@ -147,25 +161,29 @@ impl Align {
             })
         };
         transfer.late = false;
-        self.window.copy_within(limbs..2 * limbs, 0);
+        self.window[..LIMBS].copy_from_slice(&current);
         self.active = (transfer.left > 0 || transfer.needs_input).then_some(transfer);
         beat
     }
+}
 
-    /// The lanes of one beat from byte `at` of the window on; those before `first` and from `end` on are zero.
-    #[inline]
-    fn cut(&self, at: usize, first: usize, end: usize) -> [u64; 8] {
-        let (limb, shift) = (at / 8, at % 8 * 8);
-        let mut beat = [0; 8];
-        for (i, out) in beat.iter_mut().enumerate().take(self.limbs) {
-            *out = self.window[limb + i] >> shift;
-            if shift > 0 {
-                *out |= self.window[limb + i + 1] << (64 - shift);
-            }
-            *out &= bytes_below(end, i) & !bytes_below(first, i);
+/// The lanes of one beat from byte `at` of the window on; those before `first` and from `end` on are zero.
+#[inline]
+fn cut<const LIMBS: usize>(window: &[u64; 16], at: usize, first: usize, end: usize) -> [u64; LIMBS] {
+    let (limb, shift) = (at / 8, at % 8 * 8);
+    let mut beat: [u64; LIMBS] = std::array::from_fn(|i| window[limb + i] >> shift);
+    if shift > 0 {
+        for (i, lanes) in beat.iter_mut().enumerate() {
+            *lanes |= window[limb + i + 1] << (64 - shift);
         }
-        beat
     }
+    // Only the first and the last beat of a transfer have lanes to clear.
+    if first > 0 || end < 8 * LIMBS {
+        for (i, lanes) in beat.iter_mut().enumerate() {
+            *lanes &= bytes_below(end, i) & !bytes_below(first, i);
+        }
+    }
+    beat
 }
 
 /// The bytes of limb `limb` that are lanes below `count`, all their bits.

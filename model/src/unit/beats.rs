@@ -51,10 +51,21 @@ pub(super) fn limbs(params: &Params) -> usize {
     (params.data_bits / 64) as usize
 }
 
-/// Copies as many limbs as both have. (A call of `memcpy` would cost more than most beats.)
+/// Copies as many limbs as both have: 1, 2, 4 or 8. Each is a few instructions; a loop would become a call of `memcpy`, which
+/// costs more.
 #[inline]
 pub(super) fn copy(to: &mut [u64], from: &[u64]) {
-    for (to, from) in to.iter_mut().zip(from) {
+    match to.len().min(from.len()) {
+        1 => copy_exactly::<1>(to, from),
+        2 => copy_exactly::<2>(to, from),
+        4 => copy_exactly::<4>(to, from),
+        _ => copy_exactly::<8>(to, from),
+    }
+}
+
+#[inline]
+fn copy_exactly<const LIMBS: usize>(to: &mut [u64], from: &[u64]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<LIMBS>(), from.first_chunk()) {
         *to = *from;
     }
 }
