@@ -107,6 +107,10 @@ pub struct Parser {
     lanes: u32,
     maker: Maker,
     causes: usize,
+    /// Causes, cuts and flipped bits come in turn.
+    turn: usize,
+    cut: usize,
+    flip: usize,
     phase: Phase,
     now: u32,
     time_mask: u32,
@@ -159,6 +163,8 @@ struct Phase {
     /// Of a write in a clock, in 65536ths; of one at a last beat, in 256ths.
     writes: u32,
     aimed: u32,
+    /// An output that is hardly ever taken, so that its queue is the one that fills.
+    stalled: Option<usize>,
 }
 
 /// Mixtures of kinds of frames.
@@ -220,6 +226,9 @@ impl Stimulus<Unit> for Parser {
             lanes,
             maker: Maker::new(params),
             causes,
+            turn: 0,
+            cut: 0,
+            flip: 0,
             phase: Phase::default(),
             now: 0,
             time_mask: u32::MAX >> (32 - params.timestamp_bits),
@@ -260,7 +269,10 @@ impl Stimulus<Unit> for Parser {
         } else {
             self.garbage(bits)
         };
-        let ready: [bool; 3] = std::array::from_fn(|output| self.outputs[output].next(&mut self.random));
+        let ready: [bool; 3] = std::array::from_fn(|output| {
+            let ready = self.outputs[output].next(&mut self.random);
+            ready && (self.phase.stalled != Some(output) || bits >> 58 == 0)
+        });
         let ends = offered.real && accepts && fields.last;
         let (config_write, config_plane, config_address) = self.write(bits, ends);
         let inputs = Inputs {
@@ -332,6 +344,11 @@ impl Parser {
         if self.unconfigured > 0 && chance & 1 != 0 {
             self.unconfigured -= 1;
             return (true, self.unconfigured as u8, any_address);
+        }
+        if let Some(plane) = self.ended_good
+            && chance >> 8 < self.phase.aimed
+        {
+            return (true, plane, any_address);
         }
         // The beat before a last one is as good a moment.
         let near = ends || self.given + 2 >= self.beats;
@@ -442,29 +459,41 @@ impl Parser {
         });
         match part {
             Some(0) => Kind::One(self.cause()),
-            Some(1) => Kind::Two(self.cause(), self.cause()),
-            Some(2) => Kind::Cut {
-                bytes: self.random.random_range(0..OVERHEAD),
-                corrected: self.random.random(),
-            },
-            Some(3) if self.random.random() => Kind::Flip(self.random.random_range(0..8 * HEADERS)),
+            Some(1) => Kind::Two(self.short_cause(), self.short_cause()),
+            Some(2) => {
+                self.cut = (self.cut + 1) % (2 * OVERHEAD);
+                Kind::Cut {
+                    bytes: self.cut / 2,
+                    corrected: self.cut % 2 == 1,
+                }
+            }
+            Some(3) if self.random.random() => {
+                // A step that has no divisor in common with the bits of the headers.
+                self.flip = (self.flip + 167) % (8 * HEADERS);
+                Kind::Flip(self.flip)
+            }
             Some(3) => Kind::Flip(self.random.random_range(0..1 << 16)),
             Some(_) => Kind::Random,
             None => Kind::Good,
         }
     }
 
-    /// A cause, the long ones rarely.
+    /// The next cause, the long ones in few turns.
     fn cause(&mut self) -> Cause {
         loop {
+            self.turn += 1;
+            let (cause, ..) = CAUSES[self.turn % self.causes];
+            if (self.turn / self.causes).is_multiple_of(rarity(cause)) {
+                return cause;
+            }
+        }
+    }
+
+    /// A cause that does not make a long frame.
+    fn short_cause(&mut self) -> Cause {
+        loop {
             let (cause, ..) = CAUSES[self.random.random_range(0..self.causes)];
-            let rarity = match cause {
-                Cause::LongAndTrue => 12,
-                Cause::FarTooLong => 6,
-                Cause::TooLong | Cause::OneTooLong | Cause::PayloadLong => 4,
-                _ => 1,
-            };
-            if self.random.random_range(0..rarity) == 0 {
+            if rarity(cause) == 1 {
                 return cause;
             }
         }
@@ -520,6 +549,7 @@ impl Parser {
             kinds: MIXTURES[random.random_range(0..MIXTURES.len())],
             writes: if churn { 2048 } else { 64 },
             aimed: if churn { 64 } else { 0 },
+            stalled: (random.random_range(0..8) == 0).then(|| random.random_range(0..3)),
         };
         self.input.change([10, 200, 1000][random.random_range(0..3)]);
         // Each output on its own: one stands while the others flow.
@@ -688,5 +718,15 @@ impl Parser {
             let expected = self.expected[2].pop_front();
             debug_assert_eq!(expected, Some(outputs.m_axis_ack_opcode));
         }
+    }
+}
+
+/// The turns in one of which a cause comes: the longer its frames, the fewer.
+fn rarity(cause: Cause) -> usize {
+    match cause {
+        Cause::LongAndTrue => 12,
+        Cause::FarTooLong => 6,
+        Cause::TooLong | Cause::OneTooLong | Cause::PayloadLong => 3,
+        _ => 1,
     }
 }
