@@ -204,7 +204,7 @@ pub const MUTATIONS: [Mutation; 28] = [
     broken("gives_last", Fault::Operator),
     // Rotation, lanes, stalls.
     broken("current", Fault::Operator),
-    broken("rotated_early_0", Fault::Operator),
+    broken("rotated_early_0", Fault::Zero),
     broken("keep", Fault::Operator),
     broken("lanes_up_to_last", Fault::Operator),
     broken("previous_ends", Fault::Operator),
