@@ -8,7 +8,7 @@
 //! - From one at `s_axis_ack` (opcode ACK or NAK): Ethernet, IPv4, UDP, base header, ACK or NAK header, ICRC.
 //!
 //! The opcodes of data all have the field `immediate`; it is sent as it is offered (0, by whoever offers it, with an opcode that has no use for it), and so are all four bits of `flags`.
-//! Any other opcode must not be offered. Fields that a header's opcode does not have are not sent; numbers narrower than on the wire are extended with zeros (a vector of fewer than 256 bits too). Fields that no port carries are constants: `ether_type` 0x0800, IPv4 `version` 4, `header_length` 5,
+//! Any other opcode must not be offered. Fields that a header's opcode does not have are not sent; numbers narrower than on the wire are extended with zeros (a vector of fewer than 256 bits too). Every data header has an `immediate`: it is sent as it is given, with all four opcodes of data. Fields that no port carries are constants: `ether_type` 0x0800, IPv4 `version` 4, `header_length` 5,
 //! `ecn` 2 (ECT(0)), `identification` 0, `fragment_flags` 2 (do not fragment), `fragment_offset` 0, `time_to_live` 64, `protocol` 17, `udp_checksum` 0, `wire_version` 0, reserved fields 0; `flags` and `psn` of a NAK, `flags` of an ACK 0. Lengths and `header_checksum` are computed.
 //!
 //! The payload of a frame comes at `s_axis_payload`, and is needed for data with `payload_bytes` > 0 only: beats whose bytes stand from lane `88 mod B` of the first beat on, `tlast` on the last one. Just `ceil((88 mod B + payload_bytes) / B)` beats; `tlast` and lanes outside the payload are not looked at.

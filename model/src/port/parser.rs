@@ -22,7 +22,7 @@
 //! - Payload: the frame's beats from number floor([`HEADER_BYTES`] / B) (counted from 0) on, as they came, if there are any; but of those whose first byte's number in the frame is `max_packet_bytes` or more, only the last. With the frame's
 //!   last beat `tlast`, and `keep` if the verdict is `NONE`, the opcode is one of data, and the payload is not empty. (The payload begins at lane `HEADER_BYTES mod B`; its length is told by the header; the checksum comes after it.)
 //!   The beats of ACKs and of foreign frames come out too, with `keep` clear: `frame_buffer` forgets them.
-//! - For verdict `NONE` and an opcode of data, or PROBE: the header at `m_axis_data`. With PROBE the fields from `stream` on are zero. With WRITE and WRITE_IMMEDIATE `receive` is zero; with SEND and SEND_IMMEDIATE `key` and `address` are.
+//! - For verdict `NONE` and an opcode of data, or PROBE: the header at `m_axis_data`. With PROBE the fields from `stream` on are zero. With WRITE and WRITE_IMMEDIATE `receive` is zero; with SEND and SEND_IMMEDIATE `key` and `address` are. `immediate` is that of the data header with all four opcodes of data.
 //!   `flags` (all four bits) and `immediate` (with every opcode of data) are as they came.
 //!   `marked`: the field `ecn` of the IPv4 header is 3 (CE).
 //! - For verdict `NONE` and ACK or NAK: the header at `m_axis_ack`. With ACK the fields from `stream` on are zero, with NAK those from `psn` to `window_state`.
