@@ -44,7 +44,7 @@ fn every_broken_line_is_found() {
 
 /// H3, R5: model and Verilog are equal while the numbers of the receives pass their wrap, with a MATCH now and then of one of the other side.
 #[test]
-#[ignore = "takes minutes: 2^24 receives have to be posted and completed"]
+#[ignore = "takes half a minute: 2^24 receives have to be posted and completed"]
 fn equal_where_the_numbers_wrap() {
     let params = Params::load("tiny").unwrap();
     let mut lockstep =
