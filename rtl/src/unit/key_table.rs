@@ -217,7 +217,7 @@ pub const MUTATIONS: [Mutation; 24] = [
     Mutation { signal: "address_3", fault: Fault::Enable },
     Mutation { signal: "region_3", fault: Fault::Enable },
     Mutation { signal: "write_1", fault: Fault::Operator },
-    Mutation { signal: "next_index_1", fault: Fault::Increment },
+    Mutation { signal: "next_index_1", fault: Fault::Zero },
     Mutation { signal: "next_region_valid_1", fault: Fault::Operator },
     // What closes a region.
     Mutation { signal: "closed_4", fault: Fault::Operator },
