@@ -38,11 +38,12 @@ step_licences() {
 }
 
 step_clippy() {
-    cargo clippy --locked --workspace --all-targets -- -D warnings
+    # In the release profile, so that the RTL is Verilated once for all steps.
+    cargo clippy --release --locked --workspace --all-targets -- -D warnings
 }
 
 step_doc() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps
 }
 
 step_test() {

@@ -1,5 +1,7 @@
 //! What every unit's lockstep test does, so that a test file says only with which unit, for how long and under which seeds.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 use metaroce_model::Params;
 use metaroce_rtl::unit::mutations;
 use metaroce_verif::{
