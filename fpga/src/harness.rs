@@ -70,7 +70,20 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
     b.clocked(&counter, &(&counter + counter.lit(1)));
 
     let sampled_in = sample(&b, "scan_in");
-    let (shift, load, capture) = (edge(&b, "scan_clock"), edge(&b, "load"), edge(&b, "capture"));
+    let [shift, load, capture] = &["scan_clock", "load", "capture"].map(|pin| edge(&b, pin));
+    let moves = shift | capture;
+    // Registers: each has to go to hundreds of others all over the chip.
+    let [shift, load, capture, output_moves] = [
+        ("shifts", shift),
+        ("loads", load),
+        ("captures", capture),
+        ("output_moves", &moves),
+    ]
+    .map(|(name, value)| {
+        let strobe = b.register(name, 1);
+        b.clocked(&strobe, value);
+        strobe
+    });
 
     let mut ports = Vec::new();
     for &unit in units {
@@ -157,11 +170,7 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
     let (output_rest, first_in) = (output.slice(1, layout.output_bits - 1), input.slice(0, 1));
     let shifted = b.concat("output_shifted", &[&output_rest, &first_in]);
     let output_next = b.mux("output_next", &capture, &captured, &shifted);
-    b.clocked_when(
-        &b.wire("output_moves", &(&capture | &shift)),
-        &output,
-        &output_next,
-    );
+    b.clocked_when(&output_moves, &output, &output_next);
 
     let waiting = b.concat("results", &waiting.iter().collect::<Vec<_>>());
     let waiting_register = b.register("waiting_register", 1);
@@ -351,12 +360,10 @@ fn sample(b: &Builder, pin: &str) -> Signal {
     second
 }
 
-/// High for one clock after a rising edge of the pin; a register, because it has far to go.
+/// High for one clock after a rising edge of the pin.
 fn edge(b: &Builder, pin: &str) -> Signal {
     let sampled = sample(b, pin);
     let before = b.register(&format!("{pin}_before"), 1);
     b.clocked(&before, &sampled);
-    let edge = b.register(&format!("{pin}_edge"), 1);
-    b.clocked(&edge, &(&sampled & !&before));
-    edge
+    b.wire(&format!("{pin}_edge"), &(&sampled & !&before))
 }
