@@ -540,7 +540,7 @@ impl Parser {
             7..=10 => (Lengths::Short, 100),
             11..=12 => (Lengths::NoData, 40),
             13 => (Lengths::Any, 4),
-            _ => (Lengths::Packets, 4),
+            _ => (Lengths::Packets, 8),
         };
         let churn = random.random_range(0..3) == 0;
         self.phase = Phase {

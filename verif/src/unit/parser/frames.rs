@@ -355,7 +355,7 @@ impl Maker {
             Lengths::NoData => 0,
             Lengths::Edges => [0, 0, 1, 2, 3, 4, 5, lanes - 1, lanes, lanes + 1][random.random_range(0..10)],
             Lengths::Short => random.random_range(0..=12 * lanes),
-            Lengths::Packets => mtu - [0, 1, random.random_range(0..lanes)][random.random_range(0..3)],
+            Lengths::Packets => mtu - [0, 0, 1, random.random_range(0..lanes)][random.random_range(0..4)],
             Lengths::Any => random.random_range(0..=mtu),
         };
         let length = opcode.least_frame_bytes() + payload.min(mtu);
@@ -395,6 +395,12 @@ impl Maker {
         let mut sized = |opcode: Opcode, length: usize| {
             (recipe.opcode, recipe.length, recipe.told) = (opcode.value(), length, length);
         };
+        // The nearest and the farthest that is wrong, and what is between.
+        let edge = |random: &mut Random, low: usize, high: usize| match random.random_range(0..4) {
+            0 => low,
+            1 => high,
+            _ => random.random_range(low..=high),
+        };
         let (ack, nak) = (Opcode::Ack.least_frame_bytes(), Opcode::Nak.least_frame_bytes());
         match cause {
             Cause::Masked => recipe.masked = true,
@@ -402,7 +408,7 @@ impl Maker {
             Cause::ChecksumOnes => recipe.checksum = Some(0xffff),
             Cause::Bad => recipe.bad = true,
             Cause::Short => {
-                recipe.length = random.random_range(0..SHORTEST);
+                recipe.length = edge(random, 0, SHORTEST - 1);
                 recipe.told = recipe.length;
             }
             Cause::EtherType => recipe.ether_type ^= bit(random, 0, 16) as u16,
@@ -447,13 +453,16 @@ impl Maker {
             }
             Cause::DataShort => sized(
                 DATA[random.random_range(0..4)],
-                random.random_range(SHORTEST..OVERHEAD),
+                edge(random, SHORTEST, OVERHEAD - 1),
             ),
-            Cause::AckShort => sized(Opcode::Ack, random.random_range(SHORTEST..ack)),
-            Cause::AckLong => sized(Opcode::Ack, ack + random.random_range(1..=2 * self.lanes)),
-            Cause::NakShort => sized(Opcode::Nak, random.random_range(SHORTEST..nak)),
-            Cause::NakLong => sized(Opcode::Nak, nak + random.random_range(1..=2 * self.lanes)),
-            Cause::ProbeLong => sized(Opcode::Probe, SHORTEST + random.random_range(1..=2 * self.lanes)),
+            Cause::AckShort => sized(Opcode::Ack, edge(random, SHORTEST, ack - 1)),
+            Cause::AckLong => sized(Opcode::Ack, edge(random, ack + 1, ack + 2 * self.lanes)),
+            Cause::NakShort => sized(Opcode::Nak, edge(random, SHORTEST, nak - 1)),
+            Cause::NakLong => sized(Opcode::Nak, edge(random, nak + 1, nak + 2 * self.lanes)),
+            Cause::ProbeLong => sized(
+                Opcode::Probe,
+                edge(random, SHORTEST + 1, SHORTEST + 2 * self.lanes),
+            ),
             Cause::Connection => recipe.connection |= bit(random, params.connection_bits(), 24),
             Cause::Path => recipe.path |= bit(random, params.path_bits(), 8),
             Cause::Icrc => recipe.icrc_error = bit(random, 0, 32),
@@ -467,7 +476,7 @@ impl Maker {
             }
             Cause::PayloadLong => sized(
                 DATA[random.random_range(0..4)],
-                random.random_range(OVERHEAD + mtu + 1..=longest),
+                edge(random, OVERHEAD + mtu + 1, longest),
             ),
             Cause::Psn => recipe.psn |= bit(random, params.psn_bits, 24),
         }
