@@ -4,7 +4,7 @@
 //! - The beats go along a line of registers, and no frame waits for another: what is known of a frame is a register of some stage that holds, when the frame's
 //!   last beat is in that stage, what its beats up to that one have told. So frames of any length, down to one beat, may follow each other without a gap, and one
 //!   that ends early leaves only what [`drop::BAD`] or [`drop::TRUNCATED`] forbid to look at.
-//! - A field is taken from the beats by constant lanes in the clock in which its beat enters a stage ([`Beats`]): what must be checked early, what is only given on late, at
+//! - A field is taken from the beats by constant lanes in the clock in which its beat enters a stage (`Beats`): what must be checked early, what is only given on late, at
 //!   the last stage, straight into what the output queues take.
 //! - Fields with one right value are compared before they are taken, so that one bit is kept of each.
 //! - The checksum of the IPv4 header is right when the sum of its words, 20 bits wide, is a multiple of 65535 other than 0: when its upper 4 bits and
