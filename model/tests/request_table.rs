@@ -124,7 +124,7 @@ impl Stream {
                     .insert(self.posted % ring, (*operation, self.receives));
                 self.posted += 1;
                 self.receives += u64::from(operation.s_axis_op_kind >= 2);
-                hit("posted over the wrap", self.posted % NUMBERS == 0);
+                hit("posted over the wrap", self.posted.is_multiple_of(NUMBERS));
                 numbered(self.posted - 1)
             }
             op::NEXT if self.current < self.posted => {
