@@ -448,7 +448,7 @@ impl Active {
     /// A step; whether it gives a beat.
     #[inline]
     fn step(&mut self, lanes: u32, last_input: bool) -> bool {
-        let gives = !(self.steps == 0 && self.transfer.late()) && !self.all_given(lanes);
+        let gives = !(self.all_given(lanes) || self.steps == 0 && self.transfer.late());
         self.steps += 1;
         self.given += u32::from(gives);
         self.needs_input &= !last_input;
