@@ -110,21 +110,24 @@ fn too_much_input_and_too_little() {
     // The next transfer is accepted meanwhile, and begins after the last beat of this one.
     unit.clock(&command(7, 6, 20));
     assert!(!unit.outputs().s_axis_command_tready && unit.outputs().s_axis_tready);
-    unit.clock(&input([0xff; 8], false));
-    assert_eq!(offered(&unit), Some(([0, 0, 2, 3, 4, 5, 0, 0], 0b111100, true)));
-    unit.clock(&input([0xff; 8], true));
-    assert!(unit.outputs().s_axis_tready && unit.outputs().s_axis_command_tready);
-    unit.clock(&input([1, 2, 3, 4, 5, 6, 7, 8], false));
-    unit.clock(&input([11, 12, 13, 14, 15, 16, 17, 18], true));
     let mut beats = vec![];
+    let mut step = |unit: &mut Align, inputs: &Inputs| {
+        beats.extend(offered(unit));
+        unit.clock(inputs);
+    };
+    step(&mut unit, &input([0xff; 8], false));
+    step(&mut unit, &input([0xff; 8], true));
+    assert!(unit.outputs().s_axis_tready && unit.outputs().s_axis_command_tready);
+    step(&mut unit, &input([1, 2, 3, 4, 5, 6, 7, 8], false));
+    step(&mut unit, &input([11, 12, 13, 14, 15, 16, 17, 18], true));
     for _ in 0..10 {
         assert!(!unit.outputs().s_axis_tready);
-        beats.extend(offered(&unit));
-        unit.clock(&idle());
+        step(&mut unit, &idle());
     }
     assert_eq!(
         beats,
         [
+            ([0, 0, 2, 3, 4, 5, 0, 0], 0b11_1100, true),
             ([0, 0, 0, 0, 0, 0, 8, 11], 0b1100_0000, false),
             ([12, 13, 14, 15, 16, 17, 18, 0], 0xff, false),
             ([0; 8], 0xff, false),

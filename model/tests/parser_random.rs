@@ -407,7 +407,7 @@ fn random_frames_match_the_reference() {
         let mut frame: Vec<u8> = vec![];
         let (mut at, mut plane, mut bad, mut empty_end) = (0, 0, false, false);
         let mut begun = false;
-        for clock in 0..400_000u32 {
+        for clock in 0..1_200_000u32 {
             let phase = clock as usize / 1024;
             let outputs = unit.outputs();
             assert_eq!(outputs, reference.outputs(), "{profile}, clock {clock}");
