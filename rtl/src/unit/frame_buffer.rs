@@ -144,40 +144,17 @@ pub const MUTATIONS: [Mutation; 18] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{files, hdl::mutate::mutate};
-    use metaroce_model::params::PROFILES;
+    use crate::unit::tests::{assert_breakable, assert_builds};
 
-    /// The built-in profiles, and the smallest and the largest buffer.
-    fn profiles() -> Vec<Params> {
-        let mut profiles: Vec<Params> = PROFILES.iter().map(|name| Params::load(name).unwrap()).collect();
+    /// H1, H3: the smallest and the largest buffer.
+    #[test]
+    fn elaborates_for_extreme_profiles() {
         for (data_bits, max_packet_bytes) in [(512, 256), (64, 16383), (128, 1500), (256, 1499)] {
             let mut params = Params::load("tiny").unwrap();
             (params.data_bits, params.max_packet_bytes, params.mtu_bytes) = (data_bits, max_packet_bytes, 64);
             params.check().unwrap();
-            profiles.push(params);
-        }
-        profiles
-    }
-
-    /// H1: the unit can be built for any bus and any packet; H4: names are plain.
-    #[test]
-    fn elaborates_for_every_profile() {
-        for params in profiles() {
-            let files = files(&unit(&params));
-            assert_eq!(files.last().unwrap().0, "frame_buffer");
-            assert!(
-                files.iter().all(|(_, text)| !text.contains('$')),
-                "{}",
-                params.name
-            );
-        }
-    }
-
-    /// H3: every listed line is there to be broken.
-    #[test]
-    fn every_mutation_applies() {
-        for params in profiles() {
-            mutate(&unit(&params), &MUTATIONS).unwrap();
+            assert_builds("frame_buffer", &params);
+            assert_breakable("frame_buffer", &params);
         }
     }
 }

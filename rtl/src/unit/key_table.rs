@@ -243,34 +243,15 @@ pub const MUTATIONS: [Mutation; 24] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hdl::{emit, mutate::mutate};
-    use metaroce_model::params::PROFILES;
+    use crate::unit::tests::assert_builds;
 
-    /// Every profile has the unit, in plain Verilog names.
-    #[test]
-    fn elaborates_for_every_profile() {
-        for profile in PROFILES {
-            let params = Params::load(profile).unwrap();
-            for (name, module) in unit(&params).hierarchy() {
-                assert!(!emit::module(&module).contains('$'), "{name} for {profile}");
-            }
-        }
-    }
-
-    /// The corners of what a profile may be: fewest and most keys.
+    /// H2: the corners of what a profile may be: fewest and most keys.
     #[test]
     fn elaborates_for_extreme_profiles() {
         for (keys, mtu_bytes) in [(4, 64), (65536, 8192)] {
             let mut params = Params::load("tiny").unwrap();
             (params.keys, params.mtu_bytes) = (keys, mtu_bytes);
-            assert_eq!(unit(&params).name, "key_table");
+            assert_builds("key_table", &params);
         }
-    }
-
-    /// H3: every line of the list can be broken.
-    #[test]
-    fn mutations_apply() {
-        let module = unit(&Params::load("ecp5").unwrap());
-        mutate(&module, &MUTATIONS).unwrap();
     }
 }

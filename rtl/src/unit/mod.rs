@@ -79,3 +79,41 @@ pub fn contract(unit: &str) -> Option<fn(&Params) -> Vec<Port>> {
 pub fn mutations(unit: &str) -> &'static [Mutation] {
     find(unit).map_or(&[], |entry| entry.mutations)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{files, hdl::mutate::mutate};
+    use metaroce_model::params::PROFILES;
+
+    /// The unit can be built with these parameters, under its own name and with plain names in the Verilog.
+    pub fn assert_builds(unit: &str, params: &Params) {
+        let files = files(&elaborate(unit, params).unwrap());
+        assert_eq!(files.last().unwrap().0, unit);
+        for (name, text) in files {
+            assert!(
+                !text.contains('$'),
+                "{name} of {unit} for profile {}",
+                params.name
+            );
+        }
+    }
+
+    /// Every line that the lockstep's own test breaks is there to be broken.
+    pub fn assert_breakable(unit: &str, params: &Params) {
+        let broken = mutate(&elaborate(unit, params).unwrap(), mutations(unit));
+        assert_eq!(broken.err(), None, "{unit} for profile {}", params.name);
+    }
+
+    /// H1, H2, H3: every unit can be built, and its listed lines broken, for every profile.
+    #[test]
+    fn every_unit_builds_for_every_profile() {
+        for profile in PROFILES {
+            let params = Params::load(profile).unwrap();
+            for unit in UNITS {
+                assert_builds(unit, &params);
+                assert_breakable(unit, &params);
+            }
+        }
+    }
+}

@@ -638,21 +638,9 @@ pub const MUTATIONS: [Mutation; 29] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hdl::{emit, mutate::mutate};
-    use metaroce_model::params::PROFILES;
+    use crate::unit::tests::assert_builds;
 
-    /// Every profile has the unit, in plain Verilog names.
-    #[test]
-    fn elaborates_for_every_profile() {
-        for profile in PROFILES {
-            let params = Params::load(profile).unwrap();
-            for (name, module) in unit(&params).hierarchy() {
-                assert!(!emit::module(&module).contains('$'), "{name} for {profile}");
-            }
-        }
-    }
-
-    /// The corners of what a profile may be: the narrowest and the widest of everything.
+    /// H2: the corners of what a profile may be: the narrowest and the widest of everything.
     #[test]
     fn elaborates_for_extreme_profiles() {
         let mut narrow = Params::load("tiny").unwrap();
@@ -664,14 +652,7 @@ mod tests {
         let mut long = narrow.clone();
         (long.timestamp_bits, long.sack_bits) = (32, 256);
         for params in [narrow, wide, long] {
-            assert_eq!(unit(&params).name, "path_table");
+            assert_builds("path_table", &params);
         }
-    }
-
-    /// H3: every line of the list can be broken.
-    #[test]
-    fn mutations_apply() {
-        let module = unit(&Params::load("ecp5").unwrap());
-        mutate(&module, &MUTATIONS).unwrap();
     }
 }

@@ -587,40 +587,17 @@ pub const MUTATIONS: [Mutation; 39] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{files, hdl::mutate::mutate};
-    use metaroce_model::params::PROFILES;
+    use crate::unit::tests::{assert_breakable, assert_builds};
 
-    /// The built-in profiles, and the smallest and the oddest vector a profile may have.
-    fn profiles() -> Vec<Params> {
-        let mut profiles: Vec<Params> = PROFILES.iter().map(|name| Params::load(name).unwrap()).collect();
+    /// R6, H3: the smallest and the oddest vector that a profile may have.
+    #[test]
+    fn elaborates_for_extreme_profiles() {
         for (sack_bits, psn_bits) in [(16, 6), (64, 24), (128, 9)] {
             let mut params = Params::load("tiny").unwrap();
             (params.sack_bits, params.psn_bits) = (sack_bits, psn_bits);
             params.check().unwrap();
-            profiles.push(params);
-        }
-        profiles
-    }
-
-    /// R6: the unit can be built for any possible vector; H4: names are plain.
-    #[test]
-    fn elaborates_for_every_profile() {
-        for params in profiles() {
-            let files = files(&unit(&params));
-            assert_eq!(files.last().unwrap().0, "sack_rx");
-            assert!(
-                files.iter().all(|(_, text)| !text.contains('$')),
-                "{}",
-                params.name
-            );
-        }
-    }
-
-    /// H3: every listed line is there to be broken.
-    #[test]
-    fn every_mutation_applies() {
-        for params in profiles() {
-            mutate(&unit(&params), &MUTATIONS).unwrap();
+            assert_builds("sack_rx", &params);
+            assert_breakable("sack_rx", &params);
         }
     }
 }
