@@ -236,6 +236,77 @@ impl<T: Copy, const DISTANCE: usize> Default for IssueRegister<T, DISTANCE> {
     }
 }
 
+/// What stands around the context of a unit whose operations on one key keep a distance: the input register, the pipeline and the clear after
+/// reset, in which every word of the unit's memories is written and nothing is accepted.
+///
+/// In each clock without reset, in this order: [`OperationPipeline::issue`], then [`OperationPipeline::clock`] with what the issued operation gives; in a clock
+/// with reset [`OperationPipeline::reset`] alone.
+#[derive(Clone, Debug)]
+pub struct OperationPipeline<I, O, const DISTANCE: usize, const STAGES: usize> {
+    input: IssueRegister<I, DISTANCE>,
+    pipeline: Pipeline<O, STAGES>,
+    /// Clocks that a clear takes.
+    clear: u32,
+    /// Clocks left of it.
+    clearing: u32,
+}
+
+impl<I: Copy, O: Copy, const DISTANCE: usize, const STAGES: usize> OperationPipeline<I, O, DISTANCE, STAGES> {
+    /// As it is after a reset, with a clear of `clear` clocks ahead.
+    pub fn new(clear: u32) -> Self {
+        Self {
+            input: IssueRegister::new(),
+            pipeline: Pipeline::new(),
+            clear,
+            clearing: clear,
+        }
+    }
+
+    /// The unit's `tready`.
+    #[inline]
+    pub fn ready(&self) -> bool {
+        self.clearing == 0 && self.input.ready(self.pipeline.moves())
+    }
+
+    /// What the unit offers at its output.
+    #[inline]
+    pub fn output(&self) -> Option<&O> {
+        self.pipeline.output()
+    }
+
+    /// A clock with reset. Tells whether the context may have changed since the last one and is to be made anew: a reset held for long costs no
+    /// more than one, since nothing changes before the clear is over.
+    #[inline]
+    #[must_use]
+    pub fn reset(&mut self) -> bool {
+        let changed = self.clearing == 0;
+        *self = Self::new(self.clear);
+        changed
+    }
+
+    /// The operation that issues in this clock, and so takes effect.
+    #[inline]
+    pub fn issue(&mut self) -> Option<I> {
+        if self.clearing > 0 {
+            return None;
+        }
+        self.input.issue(self.pipeline.moves())
+    }
+
+    /// The end of a clock without reset: the `result` of what issued enters the pipeline, the one at the output is `taken` or not, and what is `offered` with its key
+    /// (`None`: it keeps no distance) is accepted if the unit was ready.
+    #[inline]
+    pub fn clock(&mut self, result: Option<O>, offered: Option<(Option<u16>, I)>, taken: bool) {
+        if self.clearing > 0 {
+            self.clearing -= 1;
+            return;
+        }
+        let moves = self.pipeline.moves();
+        self.pipeline.clock(result, taken);
+        self.input.clock(moves, offered);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::Unit;
 use crate::{
     Params,
-    pipeline::{IssueRegister, Pipeline},
+    pipeline::OperationPipeline,
     port::ack_table::{EVERY, Inputs, LATENCY, Outputs, SAME_PATH_CLOCKS, op},
     serial::Serial,
 };
@@ -16,10 +16,7 @@ const MOST_WAITING: u8 = 15;
 pub struct AckTable {
     timestamps: Serial,
     paths: Box<[Path]>,
-    input: IssueRegister<Inputs, SAME_PATH_CLOCKS>,
-    pipeline: Pipeline<Outputs, { LATENCY - 1 }>,
-    /// Clocks left of the clear after reset. While there are any, all paths are as reset made them.
-    clearing: u32,
+    operations: OperationPipeline<Inputs, Outputs, SAME_PATH_CLOCKS, { LATENCY - 1 }>,
 }
 
 /// What is owed to the sender of one path.
@@ -43,53 +40,37 @@ impl Unit for AckTable {
         Self {
             timestamps: Serial::new(params.timestamp_bits),
             paths: vec![Path::default(); params.total_paths() as usize].into(),
-            input: IssueRegister::new(),
-            pipeline: Pipeline::new(),
-            clearing: params.total_paths(),
+            operations: OperationPipeline::new(params.total_paths()),
         }
     }
 
     #[inline]
     fn outputs(&self) -> Outputs {
         Outputs {
-            s_axis_op_tready: self.clearing == 0 && self.input.ready(self.pipeline.moves()),
-            ..self.pipeline.output().copied().unwrap_or_default()
+            s_axis_op_tready: self.operations.ready(),
+            ..self.operations.output().copied().unwrap_or_default()
         }
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            self.reset();
-        } else if self.clearing > 0 {
-            self.clearing -= 1;
-        } else {
-            let moves = self.pipeline.moves();
-            let delay = inputs.config_delay;
-            let result = self
-                .input
-                .issue(moves)
-                .map(|operation| self.execute(&operation, delay));
-            self.pipeline.clock(result, inputs.m_axis_result_tready);
-            let offered = inputs
-                .s_axis_op_tvalid
-                .then_some((Some(inputs.s_axis_op_path), *inputs));
-            self.input.clock(moves, offered);
+            if self.operations.reset() {
+                self.paths.fill(Path::default());
+            }
+            return;
         }
+        let operation = self.operations.issue();
+        let result = operation.map(|operation| self.execute(&operation, inputs.config_delay));
+        let offered = inputs
+            .s_axis_op_tvalid
+            .then_some((Some(inputs.s_axis_op_path), *inputs));
+        self.operations
+            .clock(result, offered, inputs.m_axis_result_tready);
     }
 }
 
 impl AckTable {
-    fn reset(&mut self) {
-        // A reset held for long costs no more than one: nothing is written before the clear is over.
-        if self.clearing == 0 {
-            self.paths.fill(Path::default());
-        }
-        self.input = IssueRegister::new();
-        self.pipeline = Pipeline::new();
-        self.clearing = self.paths.len() as u32;
-    }
-
     #[inline]
     fn execute(&mut self, operation: &Inputs, delay: u16) -> Outputs {
         let path = &mut self.paths[usize::from(operation.s_axis_op_path)];

@@ -5,7 +5,7 @@
 use super::Unit;
 use crate::{
     Params,
-    pipeline::{IssueRegister, Pipeline},
+    pipeline::OperationPipeline,
     port::path_table::{
         Inputs, LATENCY, MAX_BACKOFF, Outputs, SAME_PATH_CLOCKS, SELECTIONS_PER_TURN, UTILISATION_EPOCH_BITS,
         WINDOW_FRACTION_BITS, op, state,
@@ -22,10 +22,7 @@ pub struct PathTable {
     /// The context of each path, by its index among all paths.
     paths: Box<[Path]>,
     connections: Box<[Connection]>,
-    register: IssueRegister<Inputs, SAME_PATH_CLOCKS>,
-    pipeline: Pipeline<Outputs, { LATENCY - 1 }>,
-    /// Clocks left of the clear after reset. While there are any, all contexts are as reset made them.
-    clearing: u32,
+    operations: OperationPipeline<Inputs, Outputs, SAME_PATH_CLOCKS, { LATENCY - 1 }>,
 }
 
 /// What the profile makes of the widths.
@@ -97,51 +94,39 @@ impl Unit for PathTable {
             path_bits: params.path_bits(),
             paths: vec![Path::default(); total_paths as usize].into(),
             connections: vec![Connection::default(); params.connections as usize].into(),
-            register: IssueRegister::new(),
-            pipeline: Pipeline::new(),
-            clearing: total_paths,
+            operations: OperationPipeline::new(total_paths),
         }
     }
 
     #[inline]
     fn outputs(&self) -> Outputs {
         Outputs {
-            s_axis_op_tready: self.clearing == 0 && self.register.ready(self.pipeline.moves()),
-            ..self.pipeline.output().copied().unwrap_or_default()
+            s_axis_op_tready: self.operations.ready(),
+            ..self.operations.output().copied().unwrap_or_default()
         }
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            self.reset();
-        } else if self.clearing > 0 {
-            self.clearing -= 1;
-        } else {
-            let moves = self.pipeline.moves();
-            let issued = self.register.issue(moves);
-            let offered = inputs.s_axis_op_tvalid.then(|| {
-                let keeps_distance = inputs.s_axis_op_op != op::SELECT;
-                (keeps_distance.then_some(inputs.s_axis_op_path), *inputs)
-            });
-            self.register.clock(moves, offered);
-            let result = issued.map(|operation| self.operate(&operation));
-            self.pipeline.clock(result, inputs.m_axis_result_tready);
+            if self.operations.reset() {
+                self.paths.fill(Path::default());
+                self.connections.fill(Connection::default());
+            }
+            return;
         }
+        let operation = self.operations.issue();
+        let result = operation.map(|operation| self.operate(&operation));
+        let offered = inputs.s_axis_op_tvalid.then(|| {
+            let keeps_distance = inputs.s_axis_op_op != op::SELECT;
+            (keeps_distance.then_some(inputs.s_axis_op_path), *inputs)
+        });
+        self.operations
+            .clock(result, offered, inputs.m_axis_result_tready);
     }
 }
 
 impl PathTable {
-    fn reset(&mut self) {
-        if self.clearing == 0 {
-            self.paths.fill(Path::default());
-            self.connections.fill(Connection::default());
-        }
-        self.register = IssueRegister::new();
-        self.pipeline = Pipeline::new();
-        self.clearing = self.paths.len() as u32;
-    }
-
     /// An operation that issues: changes the contexts and gives the result.
     #[inline]
     fn operate(&mut self, operation: &Inputs) -> Outputs {

@@ -3,7 +3,7 @@
 use super::Unit;
 use crate::{
     Params,
-    pipeline::{IssueRegister, Pipeline},
+    pipeline::OperationPipeline,
     port::{
         receive_table::NUMBER_BITS,
         request_table::{Inputs, LATENCY, Outputs, SAME_STREAM_CLOCKS, op, status},
@@ -27,10 +27,7 @@ pub struct RequestTable {
     streams: Box<[Stream]>,
     /// The rings of all streams, one after the other.
     requests: Box<[Request]>,
-    input: IssueRegister<Inputs, SAME_STREAM_CLOCKS>,
-    pipeline: Pipeline<Outputs, { LATENCY - 1 }>,
-    /// Clocks left of the clear after reset. While there are any, no stream has requests.
-    clearing: u32,
+    operations: OperationPipeline<Inputs, Outputs, SAME_STREAM_CLOCKS, { LATENCY - 1 }>,
 }
 
 /// The counts of one stream.
@@ -69,49 +66,38 @@ impl Unit for RequestTable {
             bytes_mask: u32::MAX >> (32 - params.payload_bits()),
             streams: vec![Stream::default(); streams as usize].into(),
             requests: vec![Request::default(); (streams * params.messages) as usize].into(),
-            input: IssueRegister::new(),
-            pipeline: Pipeline::new(),
-            clearing: streams,
+            operations: OperationPipeline::new(streams),
         }
     }
 
     #[inline]
     fn outputs(&self) -> Outputs {
         Outputs {
-            s_axis_op_tready: self.clearing == 0 && self.input.ready(self.pipeline.moves()),
-            ..self.pipeline.output().copied().unwrap_or_default()
+            s_axis_op_tready: self.operations.ready(),
+            ..self.operations.output().copied().unwrap_or_default()
         }
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            self.reset();
-        } else if self.clearing > 0 {
-            self.clearing -= 1;
-        } else {
-            let moves = self.pipeline.moves();
-            let result = self.input.issue(moves).map(|operation| self.execute(&operation));
-            self.pipeline.clock(result, inputs.m_axis_result_tready);
-            let offered = inputs
-                .s_axis_op_tvalid
-                .then_some((Some(inputs.s_axis_op_stream), *inputs));
-            self.input.clock(moves, offered);
+            // What the requests hold shows only when they were posted again.
+            if self.operations.reset() {
+                self.streams.fill(Stream::default());
+            }
+            return;
         }
+        let operation = self.operations.issue();
+        let result = operation.map(|operation| self.execute(&operation));
+        let offered = inputs
+            .s_axis_op_tvalid
+            .then_some((Some(inputs.s_axis_op_stream), *inputs));
+        self.operations
+            .clock(result, offered, inputs.m_axis_result_tready);
     }
 }
 
 impl RequestTable {
-    fn reset(&mut self) {
-        // A reset held for long costs no more than one: nothing is written before the clear is over.
-        if self.clearing == 0 {
-            self.streams.fill(Stream::default());
-        }
-        self.input = IssueRegister::new();
-        self.pipeline = Pipeline::new();
-        self.clearing = self.streams.len() as u32;
-    }
-
     #[inline]
     fn execute(&mut self, operation: &Inputs) -> Outputs {
         let index = operation.s_axis_op_stream;

@@ -3,7 +3,7 @@
 use super::Unit;
 use crate::{
     Params,
-    pipeline::{IssueRegister, Pipeline},
+    pipeline::OperationPipeline,
     port::{
         Vector,
         sack_tx::{Inputs, LATENCY, Outputs, SAME_PATH_CLOCKS, op, status},
@@ -17,10 +17,7 @@ use std::ops::{BitAnd, BitOr, Not};
 pub struct SackTx {
     widths: Widths,
     paths: Vec<Path>,
-    input: IssueRegister<Operation, SAME_PATH_CLOCKS>,
-    pipeline: Pipeline<Event, { LATENCY - 1 }>,
-    /// Clocks until the clear after reset is over. While it lasts all paths are as after reset.
-    clear_left: u32,
+    operations: OperationPipeline<Operation, Event, SAME_PATH_CLOCKS, { LATENCY - 1 }>,
 }
 
 impl Unit for SackTx {
@@ -36,16 +33,14 @@ impl Unit for SackTx {
                 sack: params.sack_bits,
             },
             paths: vec![Path::default(); params.total_paths() as usize],
-            input: IssueRegister::new(),
-            pipeline: Pipeline::new(),
-            clear_left: params.total_paths(),
+            operations: OperationPipeline::new(params.total_paths()),
         }
     }
 
     #[inline]
     fn outputs(&self) -> Outputs {
-        let s_axis_op_tready = self.clear_left == 0 && self.input.ready(self.pipeline.moves());
-        let Some(event) = self.pipeline.output() else {
+        let s_axis_op_tready = self.operations.ready();
+        let Some(event) = self.operations.output() else {
             return Outputs {
                 s_axis_op_tready,
                 ..Default::default()
@@ -71,16 +66,13 @@ impl Unit for SackTx {
     #[inline]
     fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            self.reset();
+            if self.operations.reset() {
+                self.paths.fill(Path::default());
+            }
             return;
         }
-        if self.clear_left > 0 {
-            self.clear_left -= 1;
-            return;
-        }
-        let moves = self.pipeline.moves();
-        let event = self.input.issue(moves).map(|operation| self.execute(&operation));
-        self.pipeline.clock(event, inputs.m_axis_result_tready);
+        let operation = self.operations.issue();
+        let event = operation.map(|operation| self.execute(&operation));
         let offered = inputs.s_axis_op_tvalid.then(|| {
             let operation = Operation {
                 op: inputs.s_axis_op_op,
@@ -92,21 +84,11 @@ impl Unit for SackTx {
             };
             (Some(operation.path), operation)
         });
-        self.input.clock(moves, offered);
+        self.operations.clock(event, offered, inputs.m_axis_result_tready);
     }
 }
 
 impl SackTx {
-    fn reset(&mut self) {
-        // A reset held for long costs no more than one: nothing is written before the clear is over.
-        if self.clear_left == 0 {
-            self.paths.fill(Path::default());
-        }
-        self.clear_left = self.paths.len() as u32;
-        self.input = IssueRegister::new();
-        self.pipeline = Pipeline::new();
-    }
-
     #[inline]
     fn execute(&mut self, operation: &Operation) -> Event {
         let path = &mut self.paths[usize::from(operation.path)];
