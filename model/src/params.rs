@@ -281,6 +281,17 @@ impl Params {
         index_bits(self.mtu_bytes) + 1
     }
 
+    /// Width of the number of a packet within its message: a message has less than 2^32 bytes.
+    pub const fn packet_bits(&self) -> u32 {
+        32 - index_bits(self.mtu_bytes)
+    }
+
+    /// Bits of a message's number that are kept of an outstanding packet: enough to name an entry of its stream's ring of requests, and four more, so
+    /// that a message released meanwhile is not taken for a later one.
+    pub const fn message_slot_bits(&self) -> u32 {
+        index_bits(self.messages) + 4
+    }
+
     /// Beats of the buffer for received frames: two of the largest, so that one arrives while another is placed.
     pub const fn frame_buffer_beats(&self) -> u32 {
         (2 * self.max_packet_bytes.div_ceil(self.lanes())).next_power_of_two()

@@ -14,11 +14,11 @@
 //!   - `offset + bytes > length` (no modulus): [`status::TOO_LONG`].
 //!   - Otherwise [`status::DONE`]; the result gives `address` = (the entry's address + `offset`) mod 2^64.
 //! - [`op::COMPLETE`]: the oldest receive is completed: with `open > 0` `completed` moves up by one, and the result gives `number` = `completed` before and the entry's `identifier`. Otherwise [`status::REFUSED`], nothing changes.
-//! - Code 3 is reserved: [`status::REFUSED`], nothing changes.
+//! - [`op::INIT`]: nothing is posted; `posted = completed = number`. Status DONE.
 //!
 //! # Outputs
-//! `op`, `stream`, `status`; `open` after the operation. `address` for MATCH with status DONE only; `identifier` for MATCH with status DONE and COMPLETE with status DONE; `number`: MATCH the operation's own, POST and COMPLETE as above in any case
-//! (`posted` or `completed` before the operation, whether or not it was refused), code 3 zero. What is not mentioned is zero.
+//! `op`, `stream`, `status`; `open` after the operation. `address` for MATCH with status DONE only; `identifier` for MATCH with status DONE and COMPLETE with status DONE; `number`: MATCH and INIT the operation's own, POST and COMPLETE as above in any case
+//! (`posted` or `completed` before the operation, whether or not it was refused). What is not mentioned is zero.
 //!
 //! # Timing
 //! One operation a clock on distinct streams; two operations on one stream are issued at least [`SAME_STREAM_CLOCKS`] moving clocks apart. Acceptance, issue, `s_axis_op_tready` and stalls are as in `sack_tx`, with the stream in the path's place.
@@ -42,13 +42,15 @@ pub mod op {
     pub const MATCH: u8 = 1;
     /// The oldest receive is completed.
     pub const COMPLETE: u8 = 2;
+    /// The stream starts anew.
+    pub const INIT: u8 = 3;
 }
 
 /// Status codes of `m_axis_result_status`.
 pub mod status {
     /// Done.
     pub const DONE: u8 = 0;
-    /// POST: no entry is free. COMPLETE: none is posted. Or a reserved operation.
+    /// POST: no entry is free. COMPLETE: none is posted.
     pub const REFUSED: u8 = 1;
     /// MATCH: not posted yet.
     pub const NOT_POSTED: u8 = 2;
@@ -69,7 +71,7 @@ ports! {
         s_axis_op_op: u8 = 2,
         /// The stream's index among all streams.
         s_axis_op_stream: u16 = params.stream_index_bits(),
-        /// MATCH: the receive.
+        /// MATCH: the receive. INIT: the first receive.
         s_axis_op_number: u32 = NUMBER_BITS,
         /// MATCH: where in the message the bytes stand.
         s_axis_op_offset: u32 = 32,

@@ -10,14 +10,15 @@
 //!   Status DONE, the result gives `message`. Otherwise [`status::REFUSED`], nothing changes.
 //! - [`op::NEXT`]: with `current != posted`: the next packet of message `current`: it begins at `offset` and has `bytes = min(mtu_bytes, length - offset)`, of a message of no bytes 0. `last` = `offset + bytes == length`. If `last`, `current` moves up by one and
 //!   `offset = 0`, otherwise `offset += bytes`. Status DONE. Otherwise [`status::NONE`], nothing changes.
-//! - [`op::READ`]: the packet of `message` that begins at `offset`, again: `bytes` and `last` as above. Nothing changes. Status DONE. (That `message` is one from `oldest` to `current` and `offset` one that NEXT gave is for the asker to see to; for any
-//!   other offset `bytes = min(mtu_bytes, (length - offset) mod 2^32)`, and `last` tells whether that is all that is left. An entry that was never written must not be asked for.)
+//! - [`op::READ`]: packet number `packet` of a message of which the lowest `message_slot_bits` bits of the number are given, again. Let `behind = (message - oldest) mod 2^message_slot_bits`. With `behind < posted - oldest`
+//!   it is message `oldest + behind` (24 bits), `offset = packet * mtu_bytes`, and `bytes`, `last` and the rest are as NEXT gives them: `bytes = min(mtu_bytes, (length - offset) mod 2^32)`, `last` tells whether that is all that is left. Nothing changes. Status DONE.
+//!   Otherwise the message was released: [`status::NONE`].
 //! - [`op::RELEASE`]: with `oldest != current`: the result gives `message` = `oldest` with its `identifier`, and `oldest` moves up by one. Status DONE. Otherwise [`status::NONE`], nothing changes.
 //! - [`op::INIT`]: no requests; `posted = current = oldest = message`, `receives = receive`, `offset = 0`. Status DONE.
 //! - Codes 5 to 7 are reserved: [`status::NONE`], nothing changes.
 //!
 //! # Outputs
-//! `op`, `stream`, `status`. `unsent`: after the operation `current != posted`. `message`: the message (INIT: the operation's; whenever the status is not DONE: 0). For NEXT and READ with status DONE: `kind`, `message_length`, `offset`, `bytes`, `last`, `immediate`, `key`, `receive`,
+//! `op`, `stream`, `tag` (for whoever asks: several may share the unit), `status`. `unsent`: after the operation `current != posted`. `message`: the message (INIT: the operation's; whenever the status is not DONE: 0). For NEXT and READ with status DONE: `kind`, `message_length`, `offset`, `bytes`, `last`, `immediate`, `key`, `receive`,
 //! `local` = (local address + offset) mod 2^64, `remote` = (remote address + offset) mod 2^64, `identifier`. For RELEASE with status DONE: `kind`, `message_length`, `identifier`. What is not mentioned is zero.
 //!
 //! # Timing
@@ -52,7 +53,7 @@ pub mod status {
     pub const DONE: u8 = 0;
     /// POST: M requests are not released yet.
     pub const REFUSED: u8 = 1;
-    /// NEXT: nothing is left to send. RELEASE: nothing was sent. Or a reserved operation.
+    /// NEXT: nothing is left to send. READ: the message was released. RELEASE: nothing was sent. Or a reserved operation.
     pub const NONE: u8 = 2;
 }
 
@@ -67,10 +68,12 @@ ports! {
         s_axis_op_op: u8 = 3,
         /// The stream's index among all streams.
         s_axis_op_stream: u16 = params.stream_index_bits(),
-        /// READ: the message. INIT: the first message.
+        /// READ: the message (its lowest `message_slot_bits`). INIT: the first message.
         s_axis_op_message: u32 = NUMBER_BITS,
-        /// READ: where the packet begins.
-        s_axis_op_offset: u32 = 32,
+        /// READ: the number of the packet within its message.
+        s_axis_op_packet: u32 = params.packet_bits(),
+        /// Comes back with the result.
+        s_axis_op_tag: u8 = 1,
         /// INIT: the first receive.
         s_axis_op_receive: u32 = NUMBER_BITS,
         /// POST: the lowest two bits of the opcode: Send or Write, with immediate or without.
@@ -103,6 +106,8 @@ ports! {
         m_axis_result_op: u8 = 3,
         /// The operation's stream.
         m_axis_result_stream: u16 = params.stream_index_bits(),
+        /// The operation's tag.
+        m_axis_result_tag: u8 = 1,
         /// How it ended: see `status`.
         m_axis_result_status: u8 = 2,
         /// There is something to send for the first time.

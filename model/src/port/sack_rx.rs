@@ -15,7 +15,8 @@
 //! - [`op::INIT`]: the path starts anew: `base = next = psn`, nothing received. Verdict `NEW`.
 //!   After an INIT nothing is accepted for the next [`COMMIT`] - 1 clocks in which the pipeline moves.
 //! - [`op::QUERY`]: changes nothing. It gives base and vector for an acknowledgement that no new packet causes: a probe's, a late one, or that of a packet
-//!   which is refused for another reason than its PSN. Verdict `NEW` (0), whatever `psn` is. Code 3 is reserved and does what QUERY does.
+//!   which is refused for another reason than its PSN. Verdict `NEW` (0), whatever `psn` is.
+//! - [`op::ACKNOWLEDGE`]: the same, for another asker, who knows his results by the code.
 //!
 //! # Outputs, all as they are after the operation
 //! `base`; `vector`: bit `p mod sack_bits` is set when PSN p of `[base, base + sack_bits)` was received (bit
@@ -51,6 +52,8 @@ pub mod op {
     pub const INIT: u8 = 1;
     /// Base and vector as they are.
     pub const QUERY: u8 = 2;
+    /// The same, for the acknowledgement that is being made.
+    pub const ACKNOWLEDGE: u8 = 3;
 }
 
 /// Verdicts of `m_axis_rx_verdict`.

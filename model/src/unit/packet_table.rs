@@ -18,9 +18,8 @@ pub struct PacketTable {
 /// What an outstanding packet carries.
 #[derive(Clone, Copy, Debug, Default)]
 struct Packet {
-    message: u32,
-    offset: u32,
-    bytes: u16,
+    packet: u32,
+    message: u16,
     stream: u8,
 }
 
@@ -63,26 +62,23 @@ impl PacketTable {
     fn operate(&mut self, inputs: &Inputs) -> Outputs {
         let place = u32::from(inputs.s_axis_op_path) * self.sack_bits + inputs.s_axis_op_psn % self.sack_bits;
         let packet = &mut self.packets[place as usize];
-        let mut result = Outputs {
+        if inputs.s_axis_op_op == op::WRITE {
+            *packet = Packet {
+                packet: inputs.s_axis_op_packet,
+                message: inputs.s_axis_op_message,
+                stream: inputs.s_axis_op_stream,
+            };
+        }
+        Outputs {
             m_axis_result_tvalid: true,
             m_axis_result_op: inputs.s_axis_op_op,
             m_axis_result_path: inputs.s_axis_op_path,
             m_axis_result_psn: inputs.s_axis_op_psn,
+            m_axis_result_tag: inputs.s_axis_op_tag,
+            m_axis_result_stream: packet.stream,
+            m_axis_result_message: packet.message,
+            m_axis_result_packet: packet.packet,
             ..Default::default()
-        };
-        if inputs.s_axis_op_op == op::WRITE {
-            *packet = Packet {
-                message: inputs.s_axis_op_message,
-                offset: inputs.s_axis_op_offset,
-                bytes: inputs.s_axis_op_bytes,
-                stream: inputs.s_axis_op_stream,
-            };
-        } else {
-            result.m_axis_result_stream = packet.stream;
-            result.m_axis_result_message = packet.message;
-            result.m_axis_result_offset = packet.offset;
-            result.m_axis_result_bytes = packet.bytes;
         }
-        result
     }
 }

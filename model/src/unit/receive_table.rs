@@ -126,7 +126,15 @@ impl ReceiveTable {
                     result.m_axis_result_status = status::REFUSED;
                 }
             }
-            _ => result.m_axis_result_status = status::REFUSED,
+            // INIT: two bits have no other code.
+            _ => {
+                let number = operation.s_axis_op_number;
+                *stream = Stream {
+                    posted: number,
+                    completed: number,
+                };
+                result.m_axis_result_number = number;
+            }
         }
         result.m_axis_result_open = stream.open() as u8;
         result

@@ -22,6 +22,8 @@ pub struct RequestTable {
     /// Entries of a ring, a power of two.
     messages: u32,
     mtu_bytes: u32,
+    /// What a packet's descriptor keeps of a message's number.
+    slots: Serial,
     /// Mask of a packet's bytes.
     bytes_mask: u32,
     streams: Box<[Stream]>,
@@ -63,6 +65,7 @@ impl Unit for RequestTable {
         Self {
             messages: params.messages,
             mtu_bytes: params.mtu_bytes,
+            slots: Serial::new(params.message_slot_bits()),
             bytes_mask: u32::MAX >> (32 - params.payload_bits()),
             streams: vec![Stream::default(); streams as usize].into(),
             requests: vec![Request::default(); (streams * params.messages) as usize].into(),
@@ -124,14 +127,14 @@ impl RequestTable {
                 self.streams[usize::from(index)].advance(&packet);
                 Ok(packet)
             }
-            op::READ => {
-                let message = operation.s_axis_op_message;
-                Ok(self.packet(
-                    message,
-                    operation.s_axis_op_offset,
-                    &self.requests[place(message)],
-                ))
-            }
+            op::READ => match self.slots.distance(stream.oldest, operation.s_axis_op_message) {
+                behind if behind < NUMBERS.distance(stream.oldest, stream.posted) => {
+                    let message = NUMBERS.add(stream.oldest, behind);
+                    let offset = operation.s_axis_op_packet * self.mtu_bytes;
+                    Ok(self.packet(message, offset, &self.requests[place(message)]))
+                }
+                _ => Err(status::NONE),
+            },
             op::RELEASE if stream.oldest != stream.current => {
                 let message = stream.oldest;
                 stream.oldest = NUMBERS.add(message, 1);
@@ -169,6 +172,7 @@ impl RequestTable {
             m_axis_result_tvalid: true,
             m_axis_result_op: operation.s_axis_op_op,
             m_axis_result_stream: index,
+            m_axis_result_tag: operation.s_axis_op_tag,
             m_axis_result_status,
             m_axis_result_unsent: stream.current != stream.posted,
             ..fields
