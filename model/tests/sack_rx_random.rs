@@ -116,7 +116,8 @@ impl Reference {
             result.m_axis_rx_verdict = verdict::NEW;
             self.hit("init", true);
         } else if inputs.s_axis_rx_op != op::PACKET {
-            self.hit("query", true);
+            self.hit("query", inputs.s_axis_rx_op == op::QUERY);
+            self.hit("acknowledge", inputs.s_axis_rx_op == op::ACKNOWLEDGE);
         } else {
             let window = self.committed(index);
             let ahead = (psn + modulus - window % modulus) % modulus;
@@ -207,7 +208,7 @@ fn random_operations_match_the_reference() {
             let op = match random.random_range(0..400) {
                 0 => op::INIT,
                 1..20 => op::QUERY,
-                20..24 => 3,
+                20..24 => op::ACKNOWLEDGE,
                 _ => op::PACKET,
             };
             let inputs = Inputs {
@@ -229,6 +230,6 @@ fn random_operations_match_the_reference() {
         for (bin, hits) in &reference.bins {
             assert!(*hits > 0, "{sack_bits} bits: '{bin}' never occurred");
         }
-        assert_eq!(reference.bins.len(), 15);
+        assert_eq!(reference.bins.len(), 16);
     }
 }

@@ -20,7 +20,7 @@ use super::key_table::DOMAIN_BITS;
 use crate::ports;
 
 /// Clocks from acceptance of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 4;
+pub const LATENCY: usize = 5;
 /// Width of a tag.
 pub const TAG_BITS: u32 = 2;
 

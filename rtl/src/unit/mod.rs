@@ -3,6 +3,7 @@
 
 pub mod align;
 pub mod axis_register;
+pub mod connection_table;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod icrc;
@@ -10,6 +11,7 @@ pub mod issue;
 pub mod key_table;
 pub mod memory;
 pub mod message_table;
+pub mod packet_table;
 pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
@@ -56,9 +58,11 @@ units!(
     frame_buffer,
     align,
     deparser,
+    connection_table,
     key_table,
     receive_table,
     message_table,
+    packet_table,
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {

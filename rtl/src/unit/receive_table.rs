@@ -98,6 +98,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let post = decoded("post", op::POST, 2);
     let matching = decoded("match", op::MATCH, 6);
     let complete = decoded("complete", op::COMPLETE, 6);
+    let init = decoded("init", op::INIT, 2);
 
     // Stages 0 to 2: the counts.
     let open_bits = index_bits(params.receives) + 1;
@@ -112,14 +113,18 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
     );
 
-    // Stages 2 and 3: the counts after the operation. A full ring has the open ones' top bit set and no other.
+    // Stages 2 and 3: the counts after the operation. A full ring has the open ones' top bit set and no other. An INIT
+    // neither posts nor completes: to both counts, which are its number, nothing is added.
     let posts = (post.at(2) & &!open.msb()).named("posts_2");
     let completes = (complete.at(2) & &open.any()).named("completes_2");
     let either = (&posts | &completes).named("changes_2");
-    let new_posted = (&posted + &posts.extend(NUMBER_BITS)).named("new_posted");
-    let new_completed = (&completed + &completes.extend(NUMBER_BITS)).named("new_completed");
+    let from_posted = b.mux("from_posted", init.at(2), asked.at(2), &posted);
+    let new_posted = (&from_posted + &posts.extend(NUMBER_BITS)).named("new_posted");
+    let from_completed = b.mux("from_completed", init.at(2), asked.at(2), &completed);
+    let new_completed = (&from_completed + &completes.extend(NUMBER_BITS)).named("new_completed");
     let step = b.concat("open_step", &[&either, &completes.sign_extend(open_bits - 1)]);
-    let new_open = (&open + &step).named("new_open");
+    let from_open = open.gated(&!init.at(2)).named("from_open");
+    let new_open = (&from_open + &step).named("new_open");
     let counts_3 = b.register_reset("counts_3", word_bits, 0);
     let new_counts = b.concat("new_counts", &[&new_posted, &new_completed, &new_open]);
     let counted = (&moves & valid.at(2)).named("counts_change");
@@ -147,15 +152,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let open = carry("open", &open_3, 4..=7);
 
     // Stage 3: which receive, and its entry.
-    let zero = b.lit(0, NUMBER_BITS);
     let number = b.select(
         "number_2",
-        &[
-            (post.at(2), &posted),
-            (complete.at(2), &completed),
-            (matching.at(2), asked.at(2)),
-        ],
-        &zero,
+        &[(post.at(2), &posted), (complete.at(2), &completed)],
+        asked.at(2),
     );
     let number = carry("number", &number, 3..=7);
     let posts_3 = b.stage_reset("posts_3", &moves, &posts);
@@ -216,7 +216,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let identifier = stage("identifier_6", &identifier);
 
     // Stage 6 to 7: the result.
-    let done = carry("done", &(&posts | &completes), 3..=6);
+    let done = carry("done", &(&either | init.at(2)), 3..=6);
     let found = (matching.at(6) & &!(&missing | &too_long)).named("found_6");
     let named = (&found | &(complete.at(6) & done.at(6))).named("identified_6");
     let code = |code: u8| b.lit(code.into(), 3);
@@ -267,7 +267,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 31] = [
+pub const MUTATIONS: [Mutation; 35] = [
     // Spacing, stalls and the sweep.
     Mutation { signal: "offered_waits_1", fault: Fault::Zero },
     Mutation { signal: "input_ready", fault: Fault::Operator },
@@ -285,6 +285,10 @@ pub const MUTATIONS: [Mutation; 31] = [
     Mutation { signal: "new_posted", fault: Fault::Increment },
     Mutation { signal: "new_completed", fault: Fault::Operator },
     Mutation { signal: "new_open", fault: Fault::Operator },
+    Mutation { signal: "from_posted", fault: Fault::Increment },
+    Mutation { signal: "from_completed", fault: Fault::Zero },
+    Mutation { signal: "from_open", fault: Fault::Operator },
+    Mutation { signal: "done_3", fault: Fault::Operator },
     Mutation { signal: "number_2", fault: Fault::Decrement },
     // The entry.
     Mutation { signal: "posts_3", fault: Fault::Zero },

@@ -68,7 +68,7 @@ fn doc(params: &Params) -> String {
         "Receive side of selective acknowledgement: a verdict on each packet, and the acknowledgement to send.
         For each of {} paths: the lowest PSN missing (base), one beyond the highest received (next), and a bit for each of
         the {} PSNs of the window. PSNs have {} bits.
-        Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY, nothing changes.
+        Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY and 3 ACKNOWLEDGE, nothing changes.
         Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to {} clocks.
         Latency {LATENCY} clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.",
         params.total_paths(),
@@ -113,7 +113,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let arriving_psn = b.wire("arriving_psn", &b.get("s_axis_rx_psn").gated(&!&sweeping));
     let init = b.carry("init", &moves, &arriving_init, 1..=11);
     let operation = b.carry("op", &moves, &b.get("s_axis_rx_op"), 1..=COMMIT_STAGE);
-    const _: () = assert!(op::QUERY == 2, "the upper bit of the operation's code");
+    const _: () = assert!(
+        op::QUERY == 2 && op::ACKNOWLEDGE == 3,
+        "the upper bit of the operation's code"
+    );
     let arriving_query = b.wire("arriving_query", &(b.get("s_axis_rx_op").bit(1) & !&sweeping));
     let query = b.carry("query", &moves, &arriving_query, 1..=11);
     let path = b.carry("path", &moves, &arriving_path, 1..=COMMIT_STAGE);

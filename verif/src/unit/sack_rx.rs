@@ -29,7 +29,7 @@ const ACCEPTED_BINS: [&str; 19] = [
     "PACKET accepted",
     "INIT accepted",
     "QUERY accepted",
-    "reserved code accepted",
+    "ACKNOWLEDGE accepted",
     "INIT while packets of other paths are in the pipeline",
     "INIT near the wrap of the PSN",
     "PSN base - 1",
@@ -167,7 +167,7 @@ enum Kind {
     Far,
     /// The path starts anew.
     Init,
-    /// Nothing, with any PSN.
+    /// QUERY or ACKNOWLEDGE, with any PSN.
     Query,
 }
 
@@ -383,7 +383,7 @@ impl SackRx {
             }
             Kind::Far => (bits >> 32) as u32 & psns.mask(),
             Kind::Query => {
-                op = op::QUERY + (any & 1) as u8;
+                op = [op::QUERY, op::ACKNOWLEDGE][(any & 1) as usize];
                 match any >> 1 & 3 {
                     0 => path.next,
                     1 => path.base,
@@ -481,7 +481,7 @@ impl SackRx {
                 packet,
                 init,
                 operation.op == op::QUERY,
-                operation.op > op::QUERY,
+                operation.op == op::ACKNOWLEDGE,
                 init && !self.pipeline.is_empty(),
                 init && operation.psn > psns.mask() - 16,
                 packet_at(psns.mask()),
