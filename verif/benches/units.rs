@@ -75,9 +75,13 @@ fn units(criterion: &mut Criterion) {
     bench_unit::<unit::path_table::PathTable, stimuli::path_table::PathTable>(criterion);
     bench_unit::<unit::sack_tx::SackTx, stimuli::sack_tx::SackTx>(criterion);
     bench_unit::<unit::sack_rx::SackRx, stimuli::sack_rx::SackRx>(criterion);
+    bench_unit::<unit::connection_table::ConnectionTable, stimuli::connection_table::ConnectionTable>(
+        criterion,
+    );
     bench_unit::<unit::key_table::KeyTable, stimuli::key_table::KeyTable>(criterion);
     bench_unit::<unit::receive_table::ReceiveTable, stimuli::receive_table::ReceiveTable>(criterion);
     bench_unit::<unit::message_table::MessageTable, stimuli::message_table::MessageTable>(criterion);
+    bench_unit::<unit::packet_table::PacketTable, stimuli::packet_table::PacketTable>(criterion);
     bench_unit::<unit::parser::Parser, stimuli::parser::Parser>(criterion);
     bench_unit::<unit::deparser::Deparser, stimuli::deparser::Deparser>(criterion);
     bench_unit::<unit::align::Align, stimuli::align::Align>(criterion);

@@ -42,6 +42,12 @@ fn align() {
     check::<model::align::Align, stimulus::align::Align>();
 }
 
+/// H3: stimulus of `connection_table`.
+#[test]
+fn connection_table() {
+    check::<model::connection_table::ConnectionTable, stimulus::connection_table::ConnectionTable>();
+}
+
 /// H3: stimulus of `deparser`.
 #[test]
 fn deparser() {
@@ -94,6 +100,12 @@ fn key_table() {
 #[test]
 fn message_table() {
     check::<model::message_table::MessageTable, stimulus::message_table::MessageTable>();
+}
+
+/// H3: stimulus of `packet_table`.
+#[test]
+fn packet_table() {
+    check::<model::packet_table::PacketTable, stimulus::packet_table::PacketTable>();
 }
 
 /// H3: stimulus of `receive_table`.

@@ -49,7 +49,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let b = Builder::unit("packet_table", &doc, &unit_ports::<Inputs, Outputs>(params));
     let moves = b.forward("moves", 1);
-    let ready = b.register_reset("ready", 1, 0);
+    // No clear follows a reset, which leaves the queue empty.
+    let ready = b.register_reset("ready", 1, 1);
     let offered = |field: &str| b.get(&format!("s_axis_op_{field}"));
     let carry = |field: &str| b.carry(field, &moves, &offered(field), 1..=3);
 

@@ -2,10 +2,12 @@
 
 pub mod align;
 pub mod axis_register;
+pub mod connection_table;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
 pub mod message_table;
+pub mod packet_table;
 pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
@@ -65,10 +67,12 @@ macro_rules! units {
 units! {
     align::Align,
     axis_register::AxisRegister,
+    connection_table::ConnectionTable,
     key_table::KeyTable,
     message_table::MessageTable,
     deparser::Deparser,
     frame_buffer::FrameBuffer,
+    packet_table::PacketTable,
     parser::Parser,
     path_table::PathTable,
     rate_limiter::RateLimiter,

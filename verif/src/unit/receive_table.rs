@@ -14,7 +14,7 @@ use metaroce_model::{
 use rand::RngExt;
 
 /// Bins of an operation that takes effect.
-const COUNT_BINS: [&str; 12] = [
+const COUNT_BINS: [&str; 16] = [
     "POST",
     "POST into the last free entry",
     "POST into the first entry again",
@@ -25,17 +25,22 @@ const COUNT_BINS: [&str; 12] = [
     "COMPLETE of a full ring",
     "COMPLETE of the last one",
     "COMPLETE refused",
-    "reserved code, nothing posted",
-    "reserved code, something posted",
+    "POST of the last number before the wrap",
+    "COMPLETE of the last number before the wrap",
+    "INIT, nothing posted",
+    "INIT, something posted",
+    "INIT of a full ring",
+    "INIT just below the wrap",
 ];
 
 /// Bins of a MATCH that takes effect.
-const MATCH_BINS: [&str; 28] = [
+const MATCH_BINS: [&str; 30] = [
     "DONE: the oldest",
     "DONE: the newest of several",
     "DONE: one in the middle",
     "DONE: ring full",
     "DONE: beyond the end of the ring",
+    "DONE: beyond the wrap of the numbers",
     "DONE: no bytes at the end",
     "DONE: no bytes of none",
     "DONE: address carries into its upper half",
@@ -51,6 +56,7 @@ const MATCH_BINS: [&str; 28] = [
     "NOT_POSTED: one less than half the numbers ahead",
     "NOT_POSTED: same entry as one that is posted",
     "NOT_POSTED: nothing posted",
+    "NOT_POSTED: beyond the wrap of the numbers",
     "bytes end one before the receive's end",
     "bytes end at the receive's end",
     "bytes end one after the receive's end",
@@ -71,7 +77,7 @@ const NEAREST: usize = SAME_STREAM_CLOCKS;
 const FARTHEST: usize = 12;
 const DISTANCES: usize = FARTHEST + 1 - NEAREST;
 /// Bins of two operations on one stream, for each distance.
-const HAZARD_BINS: [&str; 12] = [
+const HAZARD_BINS: [&str; 17] = [
     "POST issued {} moving clocks after another",
     "POST refused, issued {} moving clocks after another that was not",
     "POST issued {} moving clocks after the COMPLETE that freed its entry",
@@ -84,6 +90,11 @@ const HAZARD_BINS: [&str; 12] = [
     "COMPLETE issued {} moving clocks after a MATCH of its receive",
     "COMPLETE issued {} moving clocks after another",
     "COMPLETE refused, issued {} moving clocks after another that was not",
+    "INIT issued {} moving clocks after a POST",
+    "INIT issued {} moving clocks after a COMPLETE",
+    "POST issued {} moving clocks after an INIT",
+    "MATCH issued {} moving clocks after an INIT",
+    "COMPLETE refused, issued {} moving clocks after an INIT",
 ];
 
 const COUNT: usize = EVENTS.len();
@@ -157,7 +168,7 @@ enum Kind {
     Alias,
     /// MATCH of any number.
     Any,
-    Reserved,
+    Init,
 }
 
 /// Mixtures of kinds, in parts.
@@ -169,7 +180,7 @@ const MIXTURES: [&[(Kind, usize)]; 7] = [
         (Kind::Oldest, 3),
         (Kind::Newest, 2),
         (Kind::Complete, 8),
-        (Kind::Reserved, 1),
+        (Kind::Init, 1),
     ],
     // The ring fills up.
     &[
@@ -206,7 +217,7 @@ const MIXTURES: [&[(Kind, usize)]; 7] = [
         (Kind::Half, 8),
         (Kind::Alias, 9),
         (Kind::Any, 4),
-        (Kind::Reserved, 3),
+        (Kind::Init, 3),
         (Kind::Post, 5),
         (Kind::Complete, 3),
     ],
@@ -339,10 +350,22 @@ impl ReceiveTable {
         match kind {
             Kind::Post => self.post(&mut operation),
             Kind::Complete => operation.s_axis_op_op = op::COMPLETE,
-            Kind::Reserved => operation.s_axis_op_op = 3,
+            Kind::Init => self.init(&mut operation, dice >> 21),
             _ => self.find(&mut operation, kind, dice >> 21),
         }
         operation
+    }
+
+    /// An INIT: more often than not numbers soon wrap, or pass half of them.
+    fn init(&mut self, operation: &mut Inputs, dice: u32) {
+        operation.s_axis_op_op = op::INIT;
+        let below = dice >> 3 & (2 * self.receives - 1);
+        operation.s_axis_op_number = match dice & 7 {
+            0 => operation.s_axis_op_number,
+            1 => self.streams[usize::from(operation.s_axis_op_stream)].completed,
+            2 => NUMBERS.half() - 1 - below,
+            _ => NUMBERS.mask() - below,
+        };
     }
 
     /// A POST: the buffer lies where something carries, as often as not.
@@ -466,7 +489,11 @@ impl ReceiveTable {
                 let number = operation.s_axis_op_number;
                 (number, self.count_match(operation, &before, open))
             }
-            _ => (0, status::REFUSED),
+            _ => {
+                let number = operation.s_axis_op_number;
+                (stream.posted, stream.completed) = (number, number);
+                (number, status::DONE)
+            }
         };
         let done = status == status::DONE;
         let is = |op: u8, done_is: bool| operation.s_axis_op_op == op && done == done_is;
@@ -484,8 +511,12 @@ impl ReceiveTable {
                 is(op::COMPLETE, true) && open == self.receives,
                 is(op::COMPLETE, true) && open == 1,
                 is(op::COMPLETE, false),
-                is(3, false) && open == 0,
-                is(3, false) && open > 0,
+                is(op::POST, true) && number == NUMBERS.mask(),
+                is(op::COMPLETE, true) && number == NUMBERS.mask(),
+                is(op::INIT, true) && open == 0,
+                is(op::INIT, true) && open > 0,
+                is(op::INIT, true) && open == self.receives,
+                is(op::INIT, true) && number > NUMBERS.mask() - self.receives,
             ],
         );
         if is(op::POST, true) {
@@ -524,6 +555,7 @@ impl ReceiveTable {
             let same_entry = last.number % self.receives == now.number % self.receives;
             let posted = is(&last, op::POST, true);
             let completed = is(&last, op::COMPLETE, true);
+            let (init, last_init) = (now.op == op::INIT, last.op == op::INIT);
             let hazards = [
                 post && posted,
                 is(&now, op::POST, false) && posted,
@@ -537,6 +569,11 @@ impl ReceiveTable {
                 complete && is(&last, op::MATCH, true) && same,
                 complete && completed,
                 is(&now, op::COMPLETE, false) && completed,
+                init && posted,
+                init && completed,
+                post && last_init,
+                found && last_init,
+                is(&now, op::COMPLETE, false) && last_init,
             ];
             for (hazard, happened) in hazards.into_iter().enumerate() {
                 self.bins
@@ -578,6 +615,7 @@ impl ReceiveTable {
                 done && 0 < ahead && ahead + 1 < open,
                 done && open == self.receives,
                 done && number % self.receives < stream.completed % self.receives,
+                done && number < stream.completed,
                 done && bytes == 0 && end == length && length > 0,
                 done && bytes == 0 && length == 0,
                 done && address >> 32 != entry.address >> 32,
@@ -593,6 +631,7 @@ impl ReceiveTable {
                 not_posted && ahead == NUMBERS.half() - 1,
                 not_posted && alias && ahead > open,
                 not_posted && open == 0,
+                not_posted && number < stream.completed,
                 posted && end + 1 == length,
                 posted && end == length,
                 posted && end == length + 1,
