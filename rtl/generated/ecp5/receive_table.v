@@ -9,7 +9,7 @@ module receive_table (
     input wire s_axis_op_tvalid, // An operation is offered.
     input wire [1:0] s_axis_op_op, // Which: see `op`.
     input wire [5:0] s_axis_op_stream, // The stream's index among all streams.
-    input wire [23:0] s_axis_op_number, // MATCH: the receive.
+    input wire [23:0] s_axis_op_number, // MATCH: the receive. INIT: the first receive.
     input wire [31:0] s_axis_op_offset, // MATCH: where in the message the bytes stand.
     input wire [12:0] s_axis_op_bytes, // MATCH: bytes to fill.
     input wire [63:0] s_axis_op_address, // POST: the buffer's address.
@@ -112,6 +112,8 @@ module receive_table (
     reg complete_4;
     reg complete_5;
     reg complete_6;
+    reg init_1;
+    reg init_2;
     wire [52:0] counts_1;
     reg [52:0] counts_2;
     wire [23:0] posted_2;
@@ -120,9 +122,12 @@ module receive_table (
     wire posts_2;
     wire completes_2;
     wire changes_2;
+    wire [23:0] from_posted;
     wire [23:0] new_posted;
+    wire [23:0] from_completed;
     wire [23:0] new_completed;
     wire [4:0] open_step;
+    wire [4:0] from_open;
     wire [4:0] new_open;
     reg [52:0] counts_3;
     wire [52:0] new_counts;
@@ -251,11 +256,16 @@ module receive_table (
     assign posts_2 = (post_2 & (~open_2[4]));
     assign completes_2 = (complete_2 & (|open_2));
     assign changes_2 = (posts_2 | completes_2);
-    assign new_posted = (posted_2 + {23'h0, posts_2});
-    assign new_completed = (completed_2 + {23'h0, completes_2});
+    assign from_posted = init_2 ? asked_2
+        : posted_2;
+    assign new_posted = (from_posted + {23'h0, posts_2});
+    assign from_completed = init_2 ? asked_2
+        : completed_2;
+    assign new_completed = (from_completed + {23'h0, completes_2});
     assign open_step[0] = changes_2;
     assign open_step[4:1] = {4{completes_2}};
-    assign new_open = (open_2 + open_step);
+    assign from_open = (open_2 & {5{(~init_2)}});
+    assign new_open = (from_open + open_step);
     assign new_counts[23:0] = new_posted;
     assign new_counts[47:24] = new_completed;
     assign new_counts[52:48] = new_open;
@@ -267,8 +277,7 @@ module receive_table (
     assign counts_1 = counts_read_data;
     assign number_2 = post_2 ? posted_2
         : complete_2 ? completed_2
-        : match_2 ? asked_2
-        : 24'h0;
+        : asked_2;
     assign input_entry[63:0] = input_address;
     assign input_entry[95:64] = input_length;
     assign input_entry[127:96] = input_identifier;
@@ -472,6 +481,8 @@ module receive_table (
             complete_4 <= 1'h0;
             complete_5 <= 1'h0;
             complete_6 <= 1'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
         end else if (moves) begin
             post_1 <= (issue & (input_op == 2'h0));
             post_2 <= post_1;
@@ -487,6 +498,8 @@ module receive_table (
             complete_4 <= complete_3;
             complete_5 <= complete_4;
             complete_6 <= complete_5;
+            init_1 <= (issue & (input_op == 2'h3));
+            init_2 <= init_1;
         end
     end
 
@@ -543,7 +556,7 @@ module receive_table (
             address_low_6 <= ({1'h0, value_1} + {1'h0, offset_5});
             address_high_6 <= address_5[63:32];
             identifier_6 <= identifier_5;
-            done_3 <= (posts_2 | completes_2);
+            done_3 <= (changes_2 | init_2);
             done_4 <= done_3;
             done_5 <= done_4;
             done_6 <= done_5;

@@ -2,7 +2,7 @@
 // Receive side of selective acknowledgement: a verdict on each packet, and the acknowledgement to send.
 // For each of 128 paths: the lowest PSN missing (base), one beyond the highest received (next), and a bit for each of
 // the 256 PSNs of the window. PSNs have 24 bits.
-// Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY, nothing changes.
+// Operations: 0 PACKET, a packet arrived; 1 INIT, the path starts anew at a PSN; 2 QUERY and 3 ACKNOWLEDGE, nothing changes.
 // Verdicts: 0 new, 1 duplicate, 2 out of window. The window's base lags by up to 13 clocks.
 // Latency 16 clocks, initiation interval 1 on any paths. The number at a name's end is its pipeline stage.
 module sack_rx (
