@@ -281,6 +281,16 @@ impl Params {
         index_bits(self.mtu_bytes) + 1
     }
 
+    /// Jobs that a chain of operations has under way at once: enough to keep a bus of 64 bits full with the smallest packets, or a wider one.
+    pub const fn jobs(&self) -> u32 {
+        if self.data_bits == 64 { 16 } else { 64 }
+    }
+
+    /// Width of a stream's index within its connection.
+    pub const fn stream_bits(&self) -> u32 {
+        index_bits(self.streams)
+    }
+
     /// Width of the number of a packet within its message: a message has less than 2^32 bytes.
     pub const fn packet_bits(&self) -> u32 {
         32 - index_bits(self.mtu_bytes)

@@ -1,6 +1,8 @@
 //! What every streaming unit is made of: a rigid pipeline, the two-entry queue at its end, and, where operations on one
 //! context must keep a distance, the input register in which they wait.
 
+use std::collections::VecDeque;
+
 /// The queue at a unit's output: what `axis_register` is in hardware.
 #[derive(Clone, Debug)]
 pub struct OutputQueue<T> {
@@ -45,6 +47,71 @@ impl<T: Copy> OutputQueue<T> {
 impl<T: Copy> Default for OutputQueue<T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A queue of the units that join others, as [`crate::port`] tells.
+///
+/// The conditions of all rules are worked out before anything is put or taken: then room and heads are those of the clock's start.
+#[derive(Clone, Debug)]
+pub struct Queue<T> {
+    entries: VecDeque<T>,
+    depth: usize,
+}
+
+impl<T: Copy> Queue<T> {
+    /// An empty queue of `depth` entries.
+    pub fn new(depth: usize) -> Self {
+        Self {
+            entries: VecDeque::with_capacity(depth + 1),
+            depth,
+        }
+    }
+
+    /// There is room for an entry.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.entries.len() < self.depth
+    }
+
+    /// Entries held.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// No entry is held.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The oldest entry.
+    #[inline]
+    pub fn head(&self) -> Option<&T> {
+        self.entries.front()
+    }
+
+    /// Puts an entry; there was room at the clock's start.
+    #[inline]
+    pub fn put(&mut self, entry: T) {
+        debug_assert!(
+            self.entries.len() <= self.depth,
+            "an entry put into a full queue would be lost"
+        );
+        self.entries.push_back(entry);
+    }
+
+    /// Takes the oldest entry. An entry put in the same clock must not be taken: take first where both may happen.
+    #[inline]
+    pub fn take(&mut self) -> Option<T> {
+        self.entries.pop_front()
+    }
+
+    /// Empties the queue.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.entries.clear();
     }
 }
 

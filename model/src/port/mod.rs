@@ -12,10 +12,23 @@
 //!   depend on `tvalid`, and no combinational path crosses a unit.
 //! - The fields of an output stream are zero while its `tvalid` is low: there are no don't-cares to compare around.
 //! - A unit takes the inputs of a clock at its rising edge. Reset wins over everything.
+//!
+//! # Units that join others
+//! The units between the tables (`receiver`, `transmitter` and the like) are queues and rules, and their contracts are written so:
+//! - A *queue of N* holds at most N entries. An entry put in a clock can be taken from the next clock on. It *has room* if it held fewer than N at the clock's start, whatever is taken in the clock.
+//!   All queues are empty after reset.
+//! - An *output queue* is one of two entries whose head is offered at the stream of its name; it is taken when that stream's `tready` is high.
+//!   An *input queue* is one of two entries into which a stream of its name goes; `tready` = it has room.
+//! - A *strobe* is a group of inputs `NAME_valid`, `NAME_FIELD` without back-pressure: with `NAME_valid` high the fields are put into the queue of its name. Who asked for them has kept room.
+//! - A *rule* happens in every clock in which its condition holds of the state at the clock's start; all rules that hold happen at once, unless one is said to go before another.
+//! - J is `jobs` of the profile. With `rst` high all queues are emptied and registers go to zero, unless said otherwise; there is no clear, unless said otherwise.
 
 pub mod ack_table;
+pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
+pub mod completion;
+pub mod configuration;
 pub mod connection_table;
 pub mod deparser;
 pub mod frame_buffer;
@@ -24,11 +37,19 @@ pub mod message_table;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
+pub mod placement;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod receiver;
 pub mod request_table;
+pub mod retirement;
+pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod scheduler;
+pub mod teller;
+pub mod timer;
+pub mod transmitter;
 
 use crate::Params;
 use bitvec::{array::BitArray, order::Lsb0};

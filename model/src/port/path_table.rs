@@ -12,14 +12,14 @@
 //!   ([`SELECTIONS_PER_TURN`]), so that the receiver has something to coalesce: if the last chosen path was chosen once in this turn and is
 //!   still eligible it is chosen again and the turn is over. Otherwise the first eligible path after the last chosen one, round the ring and with the last chosen
 //!   one itself last, is chosen and a turn begins. `found` tells whether there is one; when there is none nothing changes. SELECT charges nothing: SEND does.
-//! - [`op::SEND`]: a packet left on `path` (a new one or one sent again): in flight + 1 (saturating at 2^`window_bits` - 1), utilisation + 1.
+//! - [`op::SEND`]: a packet left on `path` (a new one or one sent again): in flight + 1 (saturating at 2^`window_bits` - 1), utilisation + 1. If nothing was in flight: `last_progress = now`, since a timer that runs from there must not run out at once.
 //! - [`op::ACKNOWLEDGE`]: `acknowledged` packets arrived, `lost` were found lost, `marked` of those that arrived bore Congestion Experienced.
 //!   In flight falls by `acknowledged + lost`, not below 0; `packets` and `marked` are running counts, 16 bits, that wrap.
 //!   If `rtt_valid`, `rtt` (ticks) is a sample for the estimator below. If `acknowledged > 0`: `last_progress = now`, back-off = 0, and a suspect path is up again.
 //! - [`op::TIMEOUT`]: the retransmission timer ran out: nothing is in flight, the window falls to one packet (`1 << WINDOW_FRACTION_BITS`), back-off + 1 (at most
 //!   [`MAX_BACKOFF`]), and a path that is up becomes suspect.
 //! - [`op::READ`]: changes nothing but the decay of the utilisation.
-//! - Codes 6 and 7 are reserved and do what READ does.
+//! - [`op::ROUTE`]: does what READ does, for another asker, who knows his results by the code. Code 7 is reserved and does the same.
 //!
 //! # Derived values
 //! - *Eligible*: the state is up, and nothing is in flight or fewer packets are than the window's integer part (`window >> WINDOW_FRACTION_BITS`). So the window has a floor of one packet.
@@ -69,6 +69,8 @@ pub mod op {
     pub const TIMEOUT: u8 = 4;
     /// Read a path's context.
     pub const READ: u8 = 5;
+    /// Read where a path leads.
+    pub const ROUTE: u8 = 6;
 }
 
 /// States of a path.
@@ -160,7 +162,7 @@ ports! {
         m_axis_result_marked: u16 = 16,
         /// Packets sent, halved every epoch.
         m_axis_result_utilisation: u16 = 16,
-        /// When something was last acknowledged.
+        /// When something was last acknowledged, or sent with nothing in flight.
         m_axis_result_last_progress: u32 = params.timestamp_bits,
     }
 }

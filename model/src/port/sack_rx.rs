@@ -15,7 +15,7 @@
 //! - [`op::INIT`]: the path starts anew: `base = next = psn`, nothing received. Verdict `NEW`.
 //!   After an INIT nothing is accepted for the next [`COMMIT`] - 1 clocks in which the pipeline moves.
 //! - [`op::QUERY`]: changes nothing. It gives base and vector for an acknowledgement that no new packet causes: a probe's, a late one, or that of a packet
-//!   which is refused for another reason than its PSN. Verdict `NEW` (0), whatever `psn` is.
+//!   which is refused for another reason than its PSN. Its verdict is the one that a PACKET with this PSN would get.
 //! - [`op::ACKNOWLEDGE`]: the same, for another asker, who knows his results by the code.
 //!
 //! # Outputs, all as they are after the operation

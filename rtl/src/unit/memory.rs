@@ -1,4 +1,4 @@
-//! `ram_DEPTHxWIDTH`: the block RAM of every unit: one write port, one read port, synchronous read.
+//! `ram_DEPTHxWIDTH`: the block RAM of every table: one write port, one read port, synchronous read.
 //!
 //! Nothing stands between the array and its read register, and the array has no reset, so that synthesis puts it in block RAM
 //! whole. A read of the address that is written in the same clock gives an undefined word (`no_rw_check`): the
@@ -38,6 +38,44 @@ pub fn ram(depth: u32, width: u32) -> Rc<Module> {
         if (read_enable) begin
             read_data <= memory[read_address];
         end
+    end
+",
+        width - 1,
+        depth - 1
+    ));
+    builder.finish()
+}
+
+/// A small memory of `depth` words (a power of two) of `width` bits whose read port is asynchronous, for queues: look-up tables used as memory.
+///
+/// Ports: `write_enable`, `write_address`, `write_data`, `read_address`, `read_data`.
+pub fn lookup_ram(depth: u32, width: u32) -> Rc<Module> {
+    assert!(depth.is_power_of_two() && depth >= 2, "a memory of {depth} words");
+    let address_bits = depth.trailing_zeros();
+    let builder = Builder::new(
+        &format!("lookup_ram_{depth}x{width}"),
+        &format!(
+            "Memory of {depth} words of {width} bits in look-up tables: one write port, one asynchronous read port.
+            Latency 0 clocks, initiation interval 1."
+        ),
+    );
+    builder.add_input("write_enable", 1, "Write in this clock.");
+    builder.add_input("write_address", address_bits, "");
+    builder.add_input("write_data", width, "");
+    builder.add_input("read_address", address_bits, "");
+    builder.declare_output("read_data", width, "The word at read_address.");
+    builder.custom(format!(
+        "    (* ram_style = \"distributed\" *)
+    reg [{}:0] memory [0:{}];
+
+    always @(posedge clk) begin
+        if (write_enable) begin
+            memory[write_address] <= write_data;
+        end
+    end
+
+    always @* begin
+        read_data = memory[read_address];
     end
 ",
         width - 1,

@@ -14,6 +14,7 @@ pub mod message_table;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
+pub mod queue;
 pub mod rate_limiter;
 pub mod receive_table;
 pub mod sack_rx;

@@ -1,0 +1,189 @@
+//! `queue_DEPTHxWIDTH`: the queues of the units that join others. What a queue is, is told in [`metaroce_model::port`].
+//!
+//! Two entries are an [`axis_register`]; more are in look-up tables used as memory. The head is zero while the queue is empty, so that it can be a stream's fields.
+
+use super::{axis_register, memory};
+use crate::hdl::{Builder, Module, Signal};
+use std::rc::Rc;
+
+/// A queue in a module under construction. [`Queue::put`] and [`Queue::take`] complete it, each called once.
+pub struct Queue {
+    builder: Builder,
+    name: String,
+    fields: Vec<(String, u32)>,
+    /// There is an entry.
+    pub valid: Signal,
+    /// There is room for one: a register, or the inverse of one.
+    pub room: Signal,
+    head: Signal,
+}
+
+impl Queue {
+    /// The queue `NAME` of `depth` entries (a power of two) that have these fields, with their widths.
+    pub fn new(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)]) -> Self {
+        let width = fields.iter().map(|(_, width)| width).sum();
+        let put = b.forward(&format!("{name}_put"), 1);
+        let take = b.forward(&format!("{name}_take"), 1);
+        let entry = b.forward(&format!("{name}_entry"), width);
+        let module = if depth == 2 {
+            axis_register::of_width(width)
+        } else {
+            of_size(depth, width)
+        };
+        let queue = b.instance(
+            &format!("{name}_queue"),
+            &module,
+            &[
+                ("rst", &b.get("rst")),
+                ("s_axis_tvalid", &put),
+                ("s_axis_tdata", &entry),
+                ("m_axis_tready", &take),
+            ],
+        );
+        Self {
+            builder: b.clone(),
+            name: name.into(),
+            fields: fields
+                .iter()
+                .map(|(name, width)| (name.to_string(), *width))
+                .collect(),
+            valid: queue.get("m_axis_tvalid"),
+            room: queue.get("s_axis_tready"),
+            head: queue.get("m_axis_tdata"),
+        }
+    }
+
+    /// A field of the head, zero if there is none.
+    ///
+    /// # Panics
+    /// When the entries have no such field.
+    pub fn get(&self, field: &str) -> Signal {
+        let mut offset = 0;
+        for (name, width) in &self.fields {
+            if name == field {
+                return self.head.slice(offset, *width);
+            }
+            offset += width;
+        }
+        panic!("the entries of queue {} have no field {field}", self.name)
+    }
+
+    /// Puts an entry in clocks in which `when` holds, which must be ones in which there is room. The values are in the order of the fields.
+    pub fn put(&self, when: &Signal, values: &[&Signal]) {
+        let b = &self.builder;
+        assert!(
+            values.len() == self.fields.len(),
+            "an entry of queue {} has {} fields",
+            self.name,
+            self.fields.len()
+        );
+        b.drive(&format!("{}_put", self.name), when);
+        let entry = b.concat(&format!("{}_new_entry", self.name), values);
+        b.drive(&format!("{}_entry", self.name), &entry);
+    }
+
+    /// Takes the head in clocks in which `when` holds; if there is none nothing happens.
+    pub fn take(&self, when: &Signal) {
+        self.builder.drive(&format!("{}_take", self.name), when);
+    }
+
+    /// Takes the head when the output stream `stream` does, and drives that stream: `STREAM_tvalid` and `STREAM_FIELD` for each field.
+    pub fn output(&self, stream: &str) {
+        let b = &self.builder;
+        self.take(&b.get(&format!("{stream}_tready")));
+        b.drive(&format!("{stream}_tvalid"), &self.valid);
+        for (field, _) in &self.fields {
+            b.drive(&format!("{stream}_{field}"), &self.get(field));
+        }
+    }
+
+    /// Fills the queue from the input stream `stream`: drives `STREAM_tready`, takes `STREAM_FIELD` for each field.
+    pub fn input(&self, stream: &str) {
+        let b = &self.builder;
+        b.drive(&format!("{stream}_tready"), &self.room);
+        let accepted = b.get(&format!("{stream}_tvalid")) & &self.room;
+        let values: Vec<Signal> = self
+            .fields
+            .iter()
+            .map(|(field, _)| b.get(&format!("{stream}_{field}")))
+            .collect();
+        self.put(
+            &accepted.named(&format!("{}_accepted", self.name)),
+            &values.iter().collect::<Vec<_>>(),
+        );
+    }
+
+    /// Fills the queue from the strobe `strobe`: `STROBE_valid`, `STROBE_FIELD` for each field.
+    pub fn strobe(&self, strobe: &str) {
+        let b = &self.builder;
+        let values: Vec<Signal> = self
+            .fields
+            .iter()
+            .map(|(field, _)| b.get(&format!("{strobe}_{field}")))
+            .collect();
+        self.put(
+            &b.get(&format!("{strobe}_valid")),
+            &values.iter().collect::<Vec<_>>(),
+        );
+    }
+}
+
+/// A queue of `depth` entries (a power of two, at least 4) of `width` bits.
+fn of_size(depth: u32, width: u32) -> Rc<Module> {
+    let b = Builder::new(
+        &format!("queue_{depth}x{width}"),
+        &format!(
+            "A queue of {depth} entries of {width} bits in look-up tables. m_axis_tdata is zero while m_axis_tvalid is low.
+            Latency 1 clock, initiation interval 1."
+        ),
+    );
+    b.add_input("rst", 1, "Synchronous reset, active high.");
+    b.add_input("s_axis_tvalid", 1, "An entry is offered.");
+    b.add_input("s_axis_tdata", width, "The entry.");
+    b.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
+    b.declare_output("s_axis_tready", 1, "There is room for an entry.");
+    b.declare_output("m_axis_tvalid", 1, "An entry is offered.");
+    b.declare_output("m_axis_tdata", width, "The oldest entry held, zero when none is.");
+
+    let index_bits = depth.trailing_zeros();
+    let write_index = b.register_reset("write_index", index_bits, 0);
+    let read_index = b.register_reset("read_index", index_bits, 0);
+    let valid = b.register_reset("valid", 1, 0);
+    let full = b.register_reset("full", 1, 0);
+    let push = (b.get("s_axis_tvalid") & !&full).named("push");
+    let pop = (b.get("m_axis_tready") & &valid).named("pop");
+    let step = |index: &Signal| index + index.lit(1);
+    let next_write = step(&write_index).named("next_write_index");
+    let next_read = step(&read_index).named("next_read_index");
+    b.clocked_when(&push, &write_index, &next_write);
+    b.clocked_when(&pop, &read_index, &next_read);
+    // The indices are equal when the queue is empty and when it is full; which of both, the last change tells.
+    let fills = (&push & &!&pop).named("fills");
+    let drains = (&pop & &!&push).named("drains");
+    let next_full = b.select(
+        "next_full",
+        &[(&fills, &next_write.eq(&read_index)), (&drains, &b.lit(0, 1))],
+        &full,
+    );
+    b.clocked(&full, &next_full);
+    let next_valid = b.select(
+        "next_valid",
+        &[(&fills, &b.lit(1, 1)), (&drains, &!next_read.eq(&write_index))],
+        &valid,
+    );
+    b.clocked(&valid, &next_valid);
+    let memory = b.instance(
+        "entries",
+        &memory::lookup_ram(depth, width),
+        &[
+            ("write_enable", &push),
+            ("write_address", &write_index),
+            ("write_data", &b.get("s_axis_tdata")),
+            ("read_address", &read_index),
+        ],
+    );
+    b.drive("s_axis_tready", &!&full);
+    b.drive("m_axis_tvalid", &valid);
+    b.drive("m_axis_tdata", &memory.get("read_data").gated(&valid));
+    b.finish()
+}
