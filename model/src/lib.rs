@@ -6,10 +6,12 @@
 //! - [`pipeline`]: what every streaming unit is made of.
 //! - [`serial`]: order of numbers that wrap.
 //! - [`wire`]: what a packet looks like: the table of its headers and all that comes from it.
+//! - [`pair`]: two NICs back to back, with hosts, links and a scoreboard.
 //! - [`rocev2`]: captures of real RoCEv2 traffic, and made-up ones.
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
 
+pub mod pair;
 pub mod params;
 pub mod pipeline;
 pub mod port;

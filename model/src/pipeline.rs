@@ -115,6 +115,75 @@ impl<T: Copy> Queue<T> {
     }
 }
 
+/// The funnel through which `N` units give operations to one table: [`crate::port::nic`] tells how.
+#[derive(Clone, Debug)]
+pub struct Funnel<T, const N: usize> {
+    registers: [Option<T>; N],
+    /// The input chosen last.
+    last: usize,
+    queue: OutputQueue<T>,
+}
+
+impl<T: Copy, const N: usize> Funnel<T, N> {
+    /// An empty funnel.
+    pub fn new() -> Self {
+        Self {
+            registers: [None; N],
+            last: N - 1,
+            queue: OutputQueue::new(),
+        }
+    }
+
+    /// The input chosen in this clock.
+    #[inline]
+    fn chosen(&self) -> Option<usize> {
+        if !self.queue.has_room() {
+            return None;
+        }
+        let after = self.last + 1..N;
+        after
+            .chain(0..=self.last)
+            .find(|&input| self.registers[input].is_some())
+    }
+
+    /// Each input's `tready`.
+    #[inline]
+    pub fn ready(&self) -> [bool; N] {
+        let mut ready = self.registers.each_ref().map(Option::is_none);
+        if let Some(chosen) = self.chosen() {
+            ready[chosen] = true;
+        }
+        ready
+    }
+
+    /// What is offered to the table.
+    #[inline]
+    pub fn head(&self) -> Option<&T> {
+        self.queue.head()
+    }
+
+    /// One clock: what is `offered` goes in where the input is ready, the head is `taken` or not.
+    #[inline]
+    pub fn clock(&mut self, offered: [Option<T>; N], taken: bool) {
+        let entry = self.chosen().and_then(|chosen| {
+            self.last = chosen;
+            self.registers[chosen].take()
+        });
+        self.queue.clock(entry, taken);
+        for (register, offered) in self.registers.iter_mut().zip(offered) {
+            if register.is_none() {
+                *register = offered;
+            }
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Default for Funnel<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A pipeline of `STAGES` registers (1 to 30) before an [`OutputQueue`]: it moves as a whole in the clocks in which the
 /// queue has room. What enters in clock t is at the queue's head in clock t + `STAGES` + 1 when nothing stalls.
 ///

@@ -1,4 +1,4 @@
-//! Contract of `counters`: how often everything happened that a NIC drops or refuses.
+//! Contract of `counters`: how often everything happened that a NIC drops, refuses or must repeat.
 //!
 //! [`COUNTERS`] counters of 32 bits, which wrap, each at the number that [`index`] gives it. Every clock in which an input says that something happened adds one; several may happen at once.
 //! `value` is a register: in each clock it shows the counter that `read_index` named in the clock before, as it was at that clock's start; 0 for numbers from [`COUNTERS`] on. After reset all counters are 0.
@@ -6,7 +6,7 @@
 use crate::ports;
 
 /// How many there are.
-pub const COUNTERS: usize = 34;
+pub const COUNTERS: usize = 37;
 /// Width of a counter's number.
 pub const INDEX_BITS: u32 = 6;
 
@@ -26,6 +26,12 @@ pub mod index {
     pub const REQUEST_REFUSED: u8 = 32;
     /// A receive found its stream's ring full.
     pub const RECEIVE_REFUSED: u8 = 33;
+    /// A retransmission timer ran out.
+    pub const TIMEOUT: u8 = 34;
+    /// A packet was sent again.
+    pub const SENT_AGAIN: u8 = 35;
+    /// A probe was sent.
+    pub const PROBE: u8 = 36;
 }
 
 ports! {
@@ -53,6 +59,12 @@ ports! {
         request_refused: bool = 1,
         /// A receive was refused.
         receive_refused: bool = 1,
+        /// A retransmission timer ran out.
+        timed_out: bool = 1,
+        /// A packet was sent again.
+        sent_again: bool = 1,
+        /// A probe was sent.
+        probed: bool = 1,
         /// The counter to show.
         read_index: u8 = INDEX_BITS,
     }

@@ -43,6 +43,7 @@
 //! | `path_table` ACKNOWLEDGE, TIMEOUT, CONFIGURE | to `scheduler`: OPEN of the path's connection |
 //! | `sack_tx` SEND, RETRANSMIT, PROBE; ACKNOWLEDGE | `transmitter.sacked`; `retirement.sacked` |
 //! | `sack_tx` ACKNOWLEDGE, TIMEOUT, RETRANSMIT with `pending` | to `retry_table`: MARK of the path |
+//! | `sack_tx` TIMEOUT; RETRANSMIT done; PROBE | counters |
 //! | `rate_limiter`, every event | to `scheduler`: RATE of the connection, flag `eligible` |
 //! | `scheduler` with `ready`; TAKE; STOP | `transmitter.ready`; `transmitter.scheduled`; `completion.stopped` |
 //! | `retry_table` with `ready` | `transmitter.retry` |

@@ -1,0 +1,60 @@
+//! Model of `counters`. Contract: [`crate::port::counters`].
+
+use super::Unit;
+use crate::{
+    Params,
+    port::counters::{COUNTERS, Inputs, Outputs, index},
+};
+
+/// Model of the unit.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    counters: [u32; COUNTERS],
+    value: u32,
+}
+
+impl Unit for Counters {
+    const NAME: &'static str = "counters";
+    type Inputs = Inputs;
+    type Outputs = Outputs;
+
+    fn new(_: &Params) -> Self {
+        Self {
+            counters: [0; COUNTERS],
+            value: 0,
+        }
+    }
+
+    #[inline]
+    fn outputs(&self) -> Outputs {
+        Outputs { value: self.value }
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs) {
+        if inputs.rst {
+            (self.counters, self.value) = ([0; COUNTERS], 0);
+            return;
+        }
+        let shown = self.counters.get(usize::from(inputs.read_index));
+        self.value = shown.copied().unwrap_or(0);
+        let events = [
+            (inputs.parser_valid, index::PARSER + inputs.parser_reason),
+            (inputs.receiver_valid, index::RECEIVER + inputs.receiver_event),
+            (inputs.retirement_valid, index::RETIREMENT + inputs.retirement_event),
+            (inputs.received_refused, index::RECEIVED_REFUSED),
+            (inputs.sent_refused, index::SENT_REFUSED),
+            (inputs.request_refused, index::REQUEST_REFUSED),
+            (inputs.receive_refused, index::RECEIVE_REFUSED),
+            (inputs.timed_out, index::TIMEOUT),
+            (inputs.sent_again, index::SENT_AGAIN),
+            (inputs.probed, index::PROBE),
+        ];
+        for (happened, counter) in events {
+            if happened {
+                let counter = &mut self.counters[usize::from(counter)];
+                *counter = counter.wrapping_add(1);
+            }
+        }
+    }
+}
