@@ -41,7 +41,10 @@ impl Unit for Counters {
         let events = [
             (inputs.parser_valid, index::PARSER + inputs.parser_reason),
             (inputs.receiver_valid, index::RECEIVER + inputs.receiver_event),
-            (inputs.retirement_valid, index::RETIREMENT + inputs.retirement_event),
+            (
+                inputs.retirement_valid,
+                index::RETIREMENT + inputs.retirement_event,
+            ),
             (inputs.received_refused, index::RECEIVED_REFUSED),
             (inputs.sent_refused, index::SENT_REFUSED),
             (inputs.request_refused, index::REQUEST_REFUSED),

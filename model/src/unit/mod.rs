@@ -5,6 +5,7 @@ pub mod align;
 pub mod axis_register;
 mod beats;
 pub mod connection_table;
+pub mod counters;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;

@@ -11,7 +11,7 @@ mod dissector;
 mod docs;
 mod drop_reason;
 mod icrc;
-mod layout;
+pub(crate) mod layout;
 mod packet;
 pub mod table;
 

@@ -4,6 +4,7 @@
 pub mod align;
 pub mod axis_register;
 pub mod connection_table;
+pub mod counters;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod icrc;
@@ -63,6 +64,7 @@ units!(
     key_table,
     receive_table,
     message_table,
+    counters,
     packet_table,
 );
 
