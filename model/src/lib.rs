@@ -11,7 +11,6 @@
 //!
 //! This crate knows nobody: no foreign functions, no Verilator, no hardware description.
 
-#[cfg(any())]
 pub mod pair;
 pub mod params;
 pub mod pipeline;

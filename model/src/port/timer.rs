@@ -7,10 +7,11 @@
 //! - *judge*: `read` has an entry; `path`, `sack` and `probe` have room; and it is the fourth clock or a later one since the entry became the head (the clocks before are for reading `probes` and for arithmetic). It is taken, `reads` - 1. At `now` = the time of that clock:
 //!   - `idle = (now - last_progress) mod 2^timestamp_bits`
 //!   - `base = smoothed_rtt + floor(smoothed_rtt / 4) + config_probe`, or without a sample `config_first_probe`; at most 2^(timestamp_bits-1) - 1
-//!   - `limit = max(timeout, (base * 4) << backoff)`, at most 2^(timestamp_bits-1) - 1
-//!   - The first that applies: nothing in flight, or `idle < base`: `probes` = 0. `idle >= limit`: TIMEOUT of the path at `now` to `path` and to `sack`; `probes` = 0. `probes < MAX_PROBES` and `idle >= base << probes`: the path to `probe`; `probes` + 1. Otherwise nothing.
+//!   - `limit = max(timeout, (base * 16) << backoff)`, at most 2^(timestamp_bits-1) - 1
+//!   - The first that applies: nothing in flight, or `idle < base`: `probes` = 0. `idle >= limit`: TIMEOUT of the path at `now` to `path` and to `sack`; `probes` = 0. `probes < MAX_PROBES` and `idle >= base * (probes + 1)`: the path to `probe`; `probes` + 1. Otherwise nothing.
 //!
-//! So the first probe goes out after `base`, the second after twice that, and the timeout follows after four times: it needs the loss of the tail, and of its probes.
+//! So a probe goes out every `base`, and a timeout, which sends again whatever was not acknowledged, needed or not, follows only after none of [`MAX_PROBES`] probes was answered:
+//! then the path has failed. (With the timeout after four times `base` and a tenth of all packets and acknowledgements lost, timeouts sent again what had arrived: the answers to both probes had been lost.)
 //!
 //! After reset `probes` of all paths is 0 and `index` is 0; no step is taken in the `connections * paths` clocks that follow the last clock with `rst` high, in which the memory is cleared. The configuration may change only while `rst` is high.
 
@@ -19,7 +20,7 @@ use crate::ports;
 /// Clocks from one step of the scan to the next, at least.
 pub const STEP_CLOCKS: u32 = 4;
 /// Probes between two timeouts.
-pub const MAX_PROBES: u8 = 2;
+pub const MAX_PROBES: u8 = 14;
 
 ports! {
     /// Inputs of `timer`.

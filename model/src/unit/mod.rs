@@ -1,23 +1,35 @@
 //! The units' behaviour, one file a unit, in plain Rust. Their contracts are in [`crate::port`].
 
 pub mod ack_table;
+pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
 mod beats;
+pub mod completion;
+pub mod configuration;
 pub mod connection_table;
 pub mod counters;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
 pub mod message_table;
+pub mod nic;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
+pub mod placement;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod receiver;
 pub mod request_table;
+pub mod retirement;
+pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod scheduler;
+pub mod teller;
+pub mod timer;
+pub mod transmitter;
 
 use crate::{Params, port::Ports};
 

@@ -204,6 +204,9 @@ impl Path {
                 self.window = operation.s_axis_op_window;
             }
             op::SEND => {
+                if self.in_flight == 0 {
+                    self.last_progress = operation.s_axis_op_now;
+                }
                 self.in_flight = limits.in_flight.min(self.in_flight + 1);
                 self.utilisation = self.utilisation.saturating_add(1);
             }

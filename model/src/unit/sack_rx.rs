@@ -125,9 +125,9 @@ impl SackRx {
             path.received.data = [0; 4];
             self.settling = COMMIT - 1;
             result.m_axis_rx_verdict = verdict::NEW;
-        } else if inputs.s_axis_rx_op == op::PACKET {
+        } else {
             result.m_axis_rx_verdict = path.judge(psn, self.psns, self.sack_bits);
-            if result.m_axis_rx_verdict == verdict::NEW {
+            if inputs.s_axis_rx_op == op::PACKET && result.m_axis_rx_verdict == verdict::NEW {
                 let reaches_next = self.psns.reaches(psn, path.next);
                 result.m_axis_rx_new_hole = reaches_next && psn != path.next;
                 result.m_axis_rx_filled = !reaches_next;
