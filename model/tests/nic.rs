@@ -2,8 +2,8 @@
 
 use metaroce_model::{
     Params,
-    pair::{Faults, IMMEDIATE, Message, Pair, SEND, Setup},
-    port::{configuration::command, nic},
+    pair::{Faults, Frame, IMMEDIATE, Message, Pair, SEND, Setup, Start},
+    port::{configuration::command, counters::index, nic},
     unit::{Unit, nic::Nic},
 };
 use rand::{RngExt, SeedableRng};
@@ -13,12 +13,29 @@ use rand_chacha::ChaCha8Rng;
 const SOURCE: u64 = 0x1_0000_0000_0000;
 const TARGET: u64 = 0x2_0000_0000;
 /// The region that may be written to, in both hosts.
-const REGION_BYTES: u64 = 1 << 32;
+const REGION_BYTES: u64 = 1 << 33;
 const KEY: u32 = 0x0100_0003;
 
 fn pair(params: &Params, faults: Faults, seed: u64, setup: impl Fn(u8) -> Setup) -> Pair<Nic, Nic> {
+    pair_ahead(params, faults, seed, setup, false)
+}
+
+/// A configured pair, whose timestamps begin at different times, or just below their wrap.
+fn pair_ahead(
+    params: &Params,
+    faults: Faults,
+    seed: u64,
+    setup: impl Fn(u8) -> Setup,
+    wraps: bool,
+) -> Pair<Nic, Nic> {
     let nic = || Nic::new(params);
     let mut pair = Pair::new(params, nic(), nic(), faults, seed);
+    // Every end's time is its own.
+    (pair.left.ahead, pair.right.ahead) = if wraps {
+        (0u32.wrapping_sub(2000), 0u32.wrapping_sub(3000))
+    } else {
+        (0, 1000)
+    };
     for end in [&mut pair.left, &mut pair.right] {
         end.host.memory.allow(TARGET..TARGET + REGION_BYTES);
         end.host.command(nic::Inputs {
@@ -120,4 +137,157 @@ fn lossy_links_lose_nothing() {
             }
         }
     }
+}
+
+/// R4, R5: every length around the MTU, at every alignment of source and target, and across a multiple of 4 GiB, by Write and by Send.
+#[test]
+fn every_length_and_alignment_arrives() {
+    let params = Params::load("ecp5").unwrap();
+    let (lanes, mtu) = (u64::from(params.lanes()), params.mtu_bytes);
+    let mut pair = pair(&params, Faults::NONE, 2, Setup::new);
+    let mut count = 0;
+    for length in [0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu] {
+        for (from, to) in (0..lanes).flat_map(|from| (0..lanes).map(move |to| (from, to))) {
+            let region = u64::from(count) * 0x4000;
+            pair.post(
+                0,
+                (count % params.total_streams()) as u16,
+                Message {
+                    kind: if count % 3 == 0 { SEND } else { IMMEDIATE },
+                    length,
+                    local: SOURCE + from,
+                    remote: TARGET + region + to,
+                    key: KEY,
+                    immediate: count,
+                },
+            );
+            count += 1;
+        }
+    }
+    for (at, kind) in [SEND, IMMEDIATE].into_iter().enumerate() {
+        for to in 0..lanes {
+            let stream = (at as u64 * lanes + to) as u16;
+            pair.post(
+                0,
+                stream,
+                Message {
+                    kind,
+                    length: 1 << 20,
+                    local: SOURCE + 5,
+                    remote: TARGET + 0x1000_0000 + u64::from(stream) * 0x20_0000 + to,
+                    key: KEY,
+                    immediate: 9,
+                },
+            );
+        }
+    }
+    // Across 4 GiB: the region ends above it.
+    for to in 0..lanes {
+        pair.post(
+            0,
+            40 + to as u16,
+            Message {
+                kind: IMMEDIATE,
+                length: 3 * mtu,
+                local: 0xffff_f000 + to,
+                remote: 0x2_ffff_f001 - to,
+                key: KEY,
+                immediate: 8,
+            },
+        );
+        finish(&mut pair, 10_000_000);
+    }
+    assert_eq!(pair.left.link.seen.again, 0);
+}
+
+/// R6, R10: 100,000 messages at 10 % loss: each once, nothing sent again that had not been lost, no timeout.
+#[test]
+fn a_hundred_thousand_messages_at_ten_percent_loss() {
+    let params = Params::load("tiny").unwrap();
+    let mut pair = pair(&params, Faults::loss(1000), 11, Setup::new);
+    random_messages(&params, &mut pair, 100_000, 2 * params.mtu_bytes, 12);
+    finish(&mut pair, 100_000_000);
+    println!(
+        "{} clocks, {:?} {:?}",
+        pair.clock, pair.left.link.seen, pair.right.link.seen
+    );
+    for link in [&pair.left.link, &pair.right.link] {
+        assert_eq!(link.seen.spurious, 0, "{:?}", link.seen);
+    }
+    for end in [&mut pair.left, &mut pair.right] {
+        end.host.constants.counter_index = index::TIMEOUT;
+    }
+    pair.step().unwrap();
+    pair.step().unwrap();
+    assert_eq!(Unit::outputs(&pair.left.nic).counter_value, 0, "timeouts");
+    assert_eq!(Unit::outputs(&pair.right.nic).counter_value, 0, "timeouts");
+}
+
+/// R6: numbers that begin just below their wraps change nothing, at no loss and at 10 %.
+#[test]
+fn wraps_change_nothing() {
+    for profile in ["tiny", "ecp5"] {
+        let params = Params::load(profile).unwrap();
+        for loss in [0, 1000] {
+            let outcome = [false, true].map(|wraps| {
+                let start = if wraps {
+                    Start {
+                        psn: u32::MAX >> (32 - params.psn_bits) & !1,
+                        message: (1 << 24) - 2,
+                        receive: (1 << 24) - 1,
+                    }
+                } else {
+                    Start::default()
+                };
+                let setup = |end| Setup {
+                    start,
+                    ..Setup::new(end)
+                };
+                let mut pair = pair_ahead(&params, Faults::loss(loss), 5, setup, wraps);
+                random_messages(&params, &mut pair, 600, params.mtu_bytes, 6);
+                finish(&mut pair, 10_000_000);
+                for link in [&pair.left.link, &pair.right.link] {
+                    assert_eq!(link.seen.spurious, 0, "{profile}: {:?}", link.seen);
+                }
+                (
+                    pair.clock,
+                    format!("{:?} {:?}", pair.left.link.seen, pair.right.link.seen),
+                )
+            });
+            assert_eq!(outcome[0], outcome[1], "{profile}, loss {loss}");
+        }
+    }
+}
+
+/// R6, safety: whatever strangers send, and whichever bits are flipped, nothing is written outside, nothing is completed that was not sent, and all that was sent arrives.
+#[test]
+fn hostile_frames_do_no_harm() {
+    let params = Params::load("tiny").unwrap();
+    let faults = Faults {
+        loss: 100,
+        damage: 2000,
+        mark: 2000,
+        double: 500,
+        jitter: 50,
+        ..Faults::NONE
+    };
+    let mut pair = pair(&params, faults, 21, Setup::new);
+    let mut random = ChaCha8Rng::seed_from_u64(22);
+    random_messages(&params, &mut pair, 3000, 2 * params.mtu_bytes, 23);
+    while !pair.is_idle() {
+        pair.step().unwrap();
+        assert!(pair.clock < 20_000_000, "{:?}", pair.left.link.seen);
+        if random.random_ratio(1, 400) {
+            let mut bytes = vec![0; random.random_range(1..400)];
+            random.fill(&mut bytes[..]);
+            pair.left.link.inject(Frame {
+                bytes,
+                plane: 0,
+                clock: pair.clock,
+            });
+        }
+    }
+    pair.scoreboard
+        .verify(&pair.left.host.memory, &pair.right.host.memory);
+    assert_eq!(pair.wrongs(), []);
 }

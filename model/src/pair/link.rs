@@ -187,6 +187,15 @@ impl Link {
         }
     }
 
+    /// A stranger's frame, which arrives as it is, on a path of its own.
+    pub fn inject(&mut self, frame: Frame) {
+        let arrival = frame.clock + self.faults.delay;
+        self.paths
+            .entry((frame.plane, 0))
+            .or_default()
+            .push_back((arrival, frame));
+    }
+
     /// Keeps account of a frame; `gone`: it will not arrive as it is.
     fn count(&mut self, frame: &Frame, gone: bool) {
         let field = |header, name| {
