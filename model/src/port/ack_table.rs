@@ -24,7 +24,7 @@
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 8;
+pub const LATENCY: usize = 6;
 /// Moving clocks between the issue of two operations on one path, at least.
 pub const SAME_PATH_CLOCKS: usize = 4;
 /// Packets that one acknowledgement is for, unless something calls for it earlier.

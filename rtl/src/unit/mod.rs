@@ -1,6 +1,7 @@
 //! The units in hardware, one file a unit, under the names of the model's. Their contracts are in
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
+pub mod ack_table;
 pub mod align;
 pub mod axis_register;
 pub mod connection_table;
@@ -18,6 +19,7 @@ pub mod path_table;
 pub mod queue;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
@@ -66,6 +68,8 @@ units!(
     message_table,
     counters,
     packet_table,
+    request_table,
+    ack_table,
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {
