@@ -1,5 +1,6 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
+pub mod ack_table;
 pub mod align;
 pub mod axis_register;
 pub mod connection_table;
@@ -12,6 +13,7 @@ pub mod parser;
 pub mod path_table;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
 
@@ -65,6 +67,7 @@ macro_rules! units {
 
 // The model and its stimulus bear the same name in modules of the same name.
 units! {
+    ack_table::AckTable,
     align::Align,
     axis_register::AxisRegister,
     connection_table::ConnectionTable,
@@ -77,6 +80,7 @@ units! {
     path_table::PathTable,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,
+    request_table::RequestTable,
     sack_rx::SackRx,
     sack_tx::SackTx,
 }
