@@ -12,8 +12,9 @@ import sys
 GROUPS = [
     (["rate_limiter", "path_table", "sack_tx", "sack_rx"], "the four above"),
     (
-        ["parser", "frame_buffer", "align", "deparser", "connection_table", "key_table", "receive_table", "message_table", "packet_table"],
-        "the nine above",
+        ["parser", "frame_buffer", "align", "deparser", "connection_table", "key_table", "receive_table", "message_table",
+         "packet_table", "request_table", "ack_table"],
+        "the eleven above",
     ),
 ]
 BEGIN, END = "<!-- benchmark: begin -->", "<!-- benchmark: end -->"

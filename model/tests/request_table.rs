@@ -10,7 +10,7 @@ use metaroce_model::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Messages are numbered modulo this.
 const NUMBERS: u64 = 1 << 24;
@@ -102,6 +102,12 @@ impl Stream {
         }
     }
 
+    /// The message that is held, if any, of which the lowest bits are those of `slot`.
+    fn held(&self, slot: u32, params: &Params) -> Option<u64> {
+        let slots = 1 << params.message_slot_bits();
+        (self.oldest..self.posted).find(|message| message % slots == u64::from(slot) % slots)
+    }
+
     fn execute(
         &mut self,
         operation: &Inputs,
@@ -153,9 +159,15 @@ impl Stream {
                 }
                 packet
             }
-            op::READ => {
-                let message = operation.s_axis_op_message.into();
-                self.packet(message, operation.s_axis_op_offset.into(), params)
+            op::READ if let Some(message) = self.held(operation.s_axis_op_message, params) => {
+                let offset = u64::from(operation.s_axis_op_packet) * u64::from(params.mtu_bytes);
+                hit("read over the wrap", message / NUMBERS > self.oldest / NUMBERS);
+                hit("read while it is cut", message == self.current && self.offset > 0);
+                hit("read beyond its end", {
+                    let (request, _) = self.requests[&(message % ring)];
+                    offset > request.s_axis_op_length.into()
+                });
+                self.packet(message, offset, params)
             }
             op::RELEASE if self.oldest < self.current => {
                 let (request, _) = self.requests[&(self.oldest % ring)];
@@ -178,6 +190,7 @@ impl Stream {
                 hit("POST refused", other == op::POST);
                 hit("nothing to send", other == op::NEXT);
                 hit("nothing to release", other == op::RELEASE);
+                hit("read after its release", other == op::READ);
                 hit("reserved", other > op::INIT);
                 status = if other == op::POST {
                     status::REFUSED
@@ -191,6 +204,7 @@ impl Stream {
             m_axis_result_tvalid: true,
             m_axis_result_op: operation.s_axis_op_op,
             m_axis_result_stream: operation.s_axis_op_stream,
+            m_axis_result_tag: operation.s_axis_op_tag,
             m_axis_result_status: status,
             m_axis_result_unsent: self.current < self.posted,
             ..fields
@@ -210,17 +224,16 @@ fn random_operations_match_the_reference() {
         let stream = random.random_range(0..[1, 4][phase % 2]);
         let state = &reference.streams[usize::from(stream)];
         let prevailing = [op::POST, op::NEXT, op::RELEASE][phase / 2 % 3];
-        let mut operation = match random.random_range(0..64) {
+        let operation = match random.random_range(0..64) {
             0..32 => prevailing,
             32..36 => op::READ,
             36 => random.random_range(4..8),
             _ => random.random_range(0..4),
         };
-        // Only of what was written.
-        let message = state.oldest + random.random_range(0..4);
-        if operation == op::READ && !state.requests.contains_key(&(message % 4)) {
-            operation = op::NEXT;
-        }
+        // From two before the oldest to two after the newest, with any bits above the slot.
+        let message = state.oldest + NUMBERS - 2 + random.random_range(0..8);
+        let above = random.random_range(0..2) * random.random_range(0..NUMBERS) >> params.message_slot_bits()
+            << params.message_slot_bits();
         let length = [0, 1, 255, 256, 257, 600][random.random_range(0..6)];
         let inputs = Inputs {
             rst: random.random_ratio(1, 20_000),
@@ -229,9 +242,10 @@ fn random_operations_match_the_reference() {
             s_axis_op_stream: stream,
             s_axis_op_message: match operation {
                 op::INIT => (NUMBERS - random.random_range(1..9)) as u32,
-                _ => (message % NUMBERS) as u32,
+                _ => ((message ^ above) % NUMBERS) as u32,
             },
-            s_axis_op_offset: 256 * random.random_range(0..3),
+            s_axis_op_packet: random.random_range(0..4),
+            s_axis_op_tag: random.random_range(0..2),
             s_axis_op_receive: random.random_range(0..NUMBERS as u32),
             s_axis_op_kind: random.random_range(0..4),
             s_axis_op_length: length,
@@ -249,7 +263,24 @@ fn random_operations_match_the_reference() {
     for (bin, hits) in &reference.bins {
         assert!(*hits > 0, "'{bin}' never occurred");
     }
-    assert_eq!(reference.bins.len(), 11);
+    assert_eq!(reference.bins.len(), 15);
+}
+
+/// Does one operation; gives its result.
+fn run(unit: &mut RequestTable, operation: Inputs) -> Outputs {
+    let mut operation = Inputs {
+        m_axis_result_tready: true,
+        s_axis_op_tvalid: true,
+        ..operation
+    };
+    loop {
+        let out = unit.outputs();
+        unit.clock(&operation);
+        operation.s_axis_op_tvalid &= !out.s_axis_op_tready;
+        if out.m_axis_result_tvalid {
+            return out;
+        }
+    }
 }
 
 /// R11: three requests of a stream, cut and released in order; a packet read again is what it was.
@@ -257,25 +288,7 @@ fn random_operations_match_the_reference() {
 fn requests_are_cut_in_order() {
     let params = Params::load("tiny").unwrap();
     let mut unit = RequestTable::new(&params);
-    let mut results = VecDeque::new();
-    let mut run = |operation: Inputs| {
-        let mut operation = Inputs {
-            m_axis_result_tready: true,
-            s_axis_op_tvalid: true,
-            ..operation
-        };
-        loop {
-            let out = unit.outputs();
-            if out.m_axis_result_tvalid {
-                results.push_back(out);
-            }
-            unit.clock(&operation);
-            operation.s_axis_op_tvalid &= !out.s_axis_op_tready;
-            if let (Some(result), false) = (results.pop_front(), operation.s_axis_op_tvalid) {
-                return result;
-            }
-        }
-    };
+    let mut run = |operation: Inputs| run(&mut unit, operation);
     for (length, kind) in [(300, 0), (0, 2), (256, 3)] {
         run(Inputs {
             s_axis_op_op: op::POST,
@@ -316,7 +329,7 @@ fn requests_are_cut_in_order() {
     let again = run(Inputs {
         s_axis_op_op: op::READ,
         s_axis_op_message: 0,
-        s_axis_op_offset: 256,
+        s_axis_op_packet: 1,
         ..Default::default()
     });
     assert_eq!((again.m_axis_result_bytes, again.m_axis_result_last), (44, true));
@@ -334,4 +347,64 @@ fn requests_are_cut_in_order() {
             (status::NONE, 0)
         ]
     );
+}
+
+/// R11: of a message that was released, nothing is read, while those held are, over every wrap of the slots and the one of the numbers; 2^`message_slot_bits` messages after it, a slot is another message's.
+#[test]
+fn a_released_message_is_not_read() {
+    let params = Params::load("tiny").unwrap();
+    let (ring, slots) = (params.messages, 1 << params.message_slot_bits());
+    let mut unit = RequestTable::new(&params);
+    let first = NUMBERS as u32 - slots - 3;
+    let number = |ahead: u32| (first + ahead) % NUMBERS as u32;
+    let operation = |op| Inputs {
+        s_axis_op_op: op,
+        ..Default::default()
+    };
+    run(
+        &mut unit,
+        Inputs {
+            s_axis_op_message: first,
+            ..operation(op::INIT)
+        },
+    );
+    // Message `ahead` of the first one has a length of that many bytes.
+    let post = |unit: &mut RequestTable, ahead: u32| {
+        let result = run(
+            unit,
+            Inputs {
+                s_axis_op_length: ahead,
+                ..operation(op::POST)
+            },
+        );
+        assert_eq!(result.m_axis_result_message, number(ahead));
+    };
+    (0..ring).for_each(|ahead| post(&mut unit, ahead));
+    for oldest in 0..3 * slots {
+        for slot in 0..slots {
+            let ahead = (slot + slots - number(oldest) % slots) % slots;
+            let result = run(
+                &mut unit,
+                Inputs {
+                    s_axis_op_message: slot,
+                    ..operation(op::READ)
+                },
+            );
+            let expected = if ahead < ring {
+                (status::DONE, number(oldest + ahead), oldest + ahead)
+            } else {
+                (status::NONE, 0, 0)
+            };
+            let read = (
+                result.m_axis_result_status,
+                result.m_axis_result_message,
+                result.m_axis_result_message_length,
+            );
+            assert_eq!(read, expected, "slot {slot}, oldest {oldest}");
+        }
+        assert!(run(&mut unit, operation(op::NEXT)).m_axis_result_last);
+        let released = run(&mut unit, operation(op::RELEASE));
+        assert_eq!(released.m_axis_result_message, number(oldest));
+        post(&mut unit, oldest + ring);
+    }
 }

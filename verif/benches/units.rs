@@ -82,6 +82,8 @@ fn units(criterion: &mut Criterion) {
     bench_unit::<unit::receive_table::ReceiveTable, stimuli::receive_table::ReceiveTable>(criterion);
     bench_unit::<unit::message_table::MessageTable, stimuli::message_table::MessageTable>(criterion);
     bench_unit::<unit::packet_table::PacketTable, stimuli::packet_table::PacketTable>(criterion);
+    bench_unit::<unit::request_table::RequestTable, stimuli::request_table::RequestTable>(criterion);
+    bench_unit::<unit::ack_table::AckTable, stimuli::ack_table::AckTable>(criterion);
     bench_unit::<unit::parser::Parser, stimuli::parser::Parser>(criterion);
     bench_unit::<unit::deparser::Deparser, stimuli::deparser::Deparser>(criterion);
     bench_unit::<unit::align::Align, stimuli::align::Align>(criterion);

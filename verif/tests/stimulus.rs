@@ -113,3 +113,15 @@ fn packet_table() {
 fn receive_table() {
     check::<model::receive_table::ReceiveTable, stimulus::receive_table::ReceiveTable>();
 }
+
+/// H3: stimulus of `request_table`.
+#[test]
+fn request_table() {
+    check::<model::request_table::RequestTable, stimulus::request_table::RequestTable>();
+}
+
+/// H3: stimulus of `ack_table`.
+#[test]
+fn ack_table() {
+    check::<model::ack_table::AckTable, stimulus::ack_table::AckTable>();
+}
