@@ -703,7 +703,7 @@ impl RequestTable {
         }
         let (held, unsent) = (stream.held(), stream.unsent());
         let several = last_packet > 0;
-        let full = request.length > 0 && request.length % self.mtu_bytes == 0;
+        let full = request.length > 0 && request.length.is_multiple_of(self.mtu_bytes);
         self.bins.hit_each(
             NEXT,
             [
@@ -780,7 +780,7 @@ impl RequestTable {
         let length = request.length;
         let last_packet = self.last_packet(length);
         let is_last = packet == last_packet;
-        let full = length > 0 && length % self.mtu_bytes == 0;
+        let full = length > 0 && length.is_multiple_of(self.mtu_bytes);
         let wrapped = message < stream.oldest;
         let past_slots = message & self.slots.mask() < stream.oldest & self.slots.mask();
         let same_entry = behind % self.messages < held;
