@@ -4,10 +4,12 @@
 pub mod ack_table;
 pub mod align;
 pub mod axis_register;
+pub mod configuration;
 pub mod connection_table;
 pub mod counters;
 pub mod deparser;
 pub mod frame_buffer;
+pub mod funnel;
 pub mod icrc;
 pub mod issue;
 pub mod key_table;
@@ -20,8 +22,11 @@ pub mod queue;
 pub mod rate_limiter;
 pub mod receive_table;
 pub mod request_table;
+pub mod retirement;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod timer;
+pub mod transmitter;
 
 use crate::hdl::{Module, mutate::Mutation};
 use metaroce_model::{
@@ -70,6 +75,10 @@ units!(
     packet_table,
     request_table,
     ack_table,
+    timer,
+    retirement,
+    transmitter,
+    configuration,
 );
 
 fn find(unit: &str) -> Option<&'static Unit> {

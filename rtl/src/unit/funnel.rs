@@ -1,0 +1,137 @@
+//! Funnels: how several units give operations to one table. What a funnel is, is told in [`metaroce_model::port::nic`].
+//!
+//! Each input's register holds only the fields that it has; the rest are constants, and cost nothing. The choice is made with one bit an input, so that
+//! any number of inputs is as good as another.
+
+use super::axis_register;
+use crate::hdl::{Builder, Signal};
+
+/// An input: whether it offers an operation, and the operation's fields that are not zero.
+pub struct Input {
+    /// `tvalid`.
+    pub valid: Signal,
+    /// Fields of the table's operations, with what this input has for them: values or constants.
+    pub fields: Vec<(String, Value)>,
+}
+
+/// What an input has for a field.
+pub enum Value {
+    /// A signal, kept in the input's register.
+    Signal(Signal),
+    /// Always the same.
+    Constant(u64),
+}
+
+/// What a funnel gives.
+pub struct Funnel {
+    /// Each input's `tready`.
+    pub ready: Vec<Signal>,
+    /// An operation is offered to the table.
+    pub valid: Signal,
+    /// Its fields, in the order asked for.
+    pub fields: Vec<(String, Signal)>,
+}
+
+/// The funnel `name` for operations with these fields; `taken`: the table takes the operation that is offered.
+pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input], taken: &Signal) -> Funnel {
+    let count = inputs.len();
+    let named = |part: &str, input: usize| format!("{name}_{part}_{input}");
+    let valid: Vec<Signal> = (0..count)
+        .map(|input| b.register_reset(&named("full", input), 1, 0))
+        .collect();
+    // One bit is set: that of the input chosen last.
+    let last: Vec<Signal> = (0..count)
+        .map(|input| b.register_reset(&named("last", input), 1, u64::from(input + 1 == count)))
+        .collect();
+    let room = b.forward(&format!("{name}_room"), 1);
+    let chosen: Vec<Signal> = (0..count)
+        .map(|input| {
+            // After input `last + 1 ..` round the ring, with none full before this one.
+            let turns = (0..count).map(|before| {
+                let first = (input + count - before) % count;
+                let start = (first + count - 1) % count;
+                let between = (0..before).map(|step| &valid[(first + step) % count]);
+                between.fold(last[start].clone(), |turn, earlier| turn & !earlier)
+            });
+            let turn = turns.reduce(|any, turn| any | turn).expect("a funnel has inputs");
+            (&valid[input] & &room & &turn).named(&named("chosen", input))
+        })
+        .collect();
+    let any = chosen
+        .iter()
+        .cloned()
+        .reduce(|any, chosen| any | chosen)
+        .expect("a funnel has inputs")
+        .named(&format!("{name}_any"));
+    let mut ready = Vec::new();
+    let mut kept: Vec<Vec<Option<Signal>>> = Vec::new();
+    for (at, input) in inputs.iter().enumerate() {
+        let free = (&chosen[at] | &!&valid[at]).named(&named("ready", at));
+        b.clocked_when(&free, &valid[at], &input.valid);
+        b.clocked_when(&any, &last[at], &chosen[at]);
+        let registers = fields.iter().map(|(field, width)| {
+            let (_, value) = input.fields.iter().find(|(name, _)| name == field)?;
+            Some(match value {
+                Value::Constant(value) => b.lit(*value, *width),
+                Value::Signal(signal) => {
+                    assert!(
+                        signal.width() == *width,
+                        "{name}: {field} of input {at} has {} bits, not {width}",
+                        signal.width()
+                    );
+                    b.stage(&format!("{name}_{field}_{at}"), &free, signal)
+                }
+            })
+        });
+        kept.push(registers.collect());
+        for (field, _) in &input.fields {
+            assert!(
+                fields.iter().any(|(name, _)| name == field),
+                "{name}: operations have no field {field}"
+            );
+        }
+        ready.push(free);
+    }
+    let entry: Vec<Signal> = fields
+        .iter()
+        .enumerate()
+        .map(|(field, (field_name, width))| {
+            let parts = (0..count).filter_map(|input| {
+                kept[input][field]
+                    .as_ref()
+                    .map(|value| value.gated(&chosen[input]))
+            });
+            parts
+                .reduce(|any, part| any | part)
+                .unwrap_or_else(|| b.lit(0, *width))
+                .named(&format!("{name}_{field_name}"))
+        })
+        .collect();
+    let entry = b.concat(&format!("{name}_entry"), &entry.iter().collect::<Vec<_>>());
+    let queue = b.instance(
+        &format!("{name}_queue"),
+        &axis_register::of_width(entry.width()),
+        &[
+            ("rst", &b.get("rst")),
+            ("s_axis_tvalid", &any),
+            ("s_axis_tdata", &entry),
+            ("m_axis_tready", taken),
+        ],
+    );
+    b.drive(&format!("{name}_room"), &queue.get("s_axis_tready"));
+    let head = queue.get("m_axis_tdata");
+    let mut offset = 0;
+    let fields = fields
+        .iter()
+        .map(|(field, width)| {
+            let value = head.slice(offset, *width);
+            offset += width;
+            (field.clone(), value)
+        })
+        .collect();
+    Funnel {
+        ready,
+        valid: queue.get("m_axis_tvalid"),
+        fields,
+    }
+}
