@@ -2,8 +2,10 @@
 //! [`metaroce_model::port`]; how they meet them is told in each file.
 
 pub mod ack_table;
+pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
+pub mod completion;
 pub mod configuration;
 pub mod connection_table;
 pub mod counters;
@@ -25,6 +27,7 @@ pub mod request_table;
 pub mod retirement;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod teller;
 pub mod timer;
 pub mod transmitter;
 
@@ -75,6 +78,9 @@ units!(
     packet_table,
     request_table,
     ack_table,
+    acknowledger,
+    completion,
+    teller,
     timer,
     retirement,
     transmitter,
