@@ -30,7 +30,7 @@
 //!
 //! A packet without payload that is discarded puts nothing into `place` (nor does a probe); one that is placed does. In `owe`: timestamp, arrival, plane and `marked` of the header; `counts` unless it is a probe.
 //! A refused packet is not acknowledged and not marked received: its path will find it lost and send it again; the NAK only tells why. (A duplicate is acknowledged even if it would be refused now: its message may be complete and its buffer gone.)
-//! `event_valid` is high in the clock after a *finish* with an event, with its code at `event` (0 otherwise).
+//! `event_valid` is high in the clock after a *finish* with an event, with its code at `event_code` (0 otherwise).
 
 use super::key_table::DOMAIN_BITS;
 use crate::ports;
@@ -233,6 +233,6 @@ ports! {
         /// Something happened that is counted.
         event_valid: bool = 1,
         /// What: see `judgement`.
-        event: u8 = 4,
+        event_code: u8 = 4,
     }
 }

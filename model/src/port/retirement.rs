@@ -14,7 +14,7 @@
 //! - *read*: `packet` has an entry and `read_op` has room: READ of the stream's index (`path / paths * streams + stream`), message and packet to `read_op`.
 //! - *count*: `read` has an entry and `count` has room: it is taken; stream, message, bytes and length to `count`; `walking` - 1. (If the status is not DONE nothing goes to `count`.)
 //!
-//! `event_valid` is high in the clock after an event, with its code at `event` (0 otherwise); a NAK's event goes before one of the machine, which is lost if both happen at once.
+//! `event_valid` is high in the clock after an event, with its code at `event_code` (0 otherwise); a NAK's event goes before one of the machine, which is lost if both happen at once.
 //! After reset `retired` and `marked` of every path are 0; the memory is cleared in the `connections * paths` clocks that follow the last clock with `rst` high, in which `s_axis_ack_tready` is low and the machine rests in *idle*.
 
 use super::Vector;
@@ -186,6 +186,6 @@ ports! {
         /// Something happened that is counted.
         event_valid: bool = 1,
         /// What: see `event`.
-        event: u8 = 2,
+        event_code: u8 = 2,
     }
 }

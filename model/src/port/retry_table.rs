@@ -16,7 +16,7 @@
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 6;
+pub const LATENCY: usize = 4;
 /// Moving clocks between the issue of two operations on one path, at least.
 pub const SAME_PATH_CLOCKS: usize = 4;
 

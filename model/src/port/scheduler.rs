@@ -28,7 +28,7 @@
 use crate::ports;
 
 /// Clocks from issue of an operation to its result at the output, without stalls.
-pub const LATENCY: usize = 8;
+pub const LATENCY: usize = 4;
 /// Moving clocks between the issue of two operations on one connection, at least.
 pub const SAME_CONNECTION_CLOCKS: usize = 4;
 

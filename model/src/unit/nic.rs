@@ -1222,9 +1222,9 @@ impl Unit for Nic {
             parser_valid: parser.dropped,
             parser_reason: parser.drop_reason,
             receiver_valid: receiver.event_valid,
-            receiver_event: receiver.event,
+            receiver_event: receiver.event_code,
             retirement_valid: retirement.event_valid,
-            retirement_event: retirement.event,
+            retirement_event: retirement.event_code,
             received_refused: received_teller.refused,
             sent_refused: sent_teller.refused,
             request_refused: requests_taken

@@ -137,7 +137,7 @@ impl Unit for Receiver {
             m_axis_nak_message: nak.m_axis_nak_message,
             m_axis_nak_code: nak.m_axis_nak_code,
             event_valid: self.event != 0,
-            event: self.event,
+            event_code: self.event,
             ..check
         }
     }

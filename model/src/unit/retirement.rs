@@ -174,7 +174,7 @@ impl Unit for Retirement {
             m_axis_error_message: error_message,
             m_axis_error_code: error_code,
             event_valid: self.event.is_some(),
-            event: self.event.unwrap_or_default(),
+            event_code: self.event.unwrap_or_default(),
             ..sack
         }
     }

@@ -26,7 +26,11 @@ struct State {
     names: BTreeSet<String>,
     resets: Vec<(String, u64)>,
     temporaries: u32,
+    endings: Vec<Ending>,
 }
+
+/// Something to do when a module is complete.
+type Ending = Box<dyn FnOnce(&Builder)>;
 
 /// An expression of known width in a module under construction.
 #[derive(Clone)]
@@ -94,6 +98,7 @@ impl Builder {
             names: BTreeSet::new(),
             resets: Vec::new(),
             temporaries: 0,
+            endings: Vec::new(),
         })));
         builder.declare("clk", 1, Kind::Input, "Clock.");
         builder
@@ -117,6 +122,8 @@ impl Builder {
     /// # Panics
     /// When an output, wire or register is never driven.
     pub fn finish(self) -> Rc<Module> {
+        let endings = std::mem::take(&mut self.0.borrow_mut().endings);
+        endings.into_iter().for_each(|ending| ending(&self));
         let state = self.0.borrow();
         let module = &state.module;
         let driven = super::emit::driven(module);
@@ -444,6 +451,11 @@ impl Builder {
     /// Makes the module a leaf with hand-written Verilog between its ports and `endmodule`.
     pub fn custom(&self, verilog: String) {
         self.0.borrow_mut().module.custom = Some(verilog);
+    }
+
+    /// Does `ending` when the module is complete, before it is checked: for parts that say then what of theirs was not used.
+    pub fn at_finish(&self, ending: impl FnOnce(&Self) + 'static) {
+        self.0.borrow_mut().endings.push(Box::new(ending));
     }
 
     fn push(&self, statement: Statement) {

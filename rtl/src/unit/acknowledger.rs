@@ -122,17 +122,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let job_bits = index_bits(jobs) + 1;
     let under_way = b.register_reset("jobs", job_bits, 0);
     let may_begin = (!under_way.is(u64::from(jobs))).named("may_begin");
-    let takes = (&due.valid & &may_begin & &take.room).named("takes");
+    let takes = (&due.valid() & &may_begin & &take.room()).named("takes");
     due.take(&takes);
     take.put(&takes, &[&due.get("path"), &now]);
 
     // look.
-    let looks = (&taken.valid & &lookup.room & &sack.room).named("looks");
+    let looks = (&taken.valid() & &lookup.room() & &sack.room()).named("looks");
     taken.take(&looks);
     sack.put(&looks, &[&taken.get("path")]);
 
     // refuse.
-    let may_refuse = (&nak.valid & &may_begin & &lookup.room).named("may_refuse");
+    let may_refuse = (&nak.valid() & &may_begin & &lookup.room()).named("may_refuse");
     let refuses = (&may_refuse & &!&(&takes | &looks)).named("refuses");
     nak.take(&refuses);
     let connection = taken.get("path").slice(path_bits, params.connection_bits());
@@ -153,8 +153,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // finish.
     let is_nak = waiting.get("refusal");
-    let answered = &looked.valid & &(&is_nak | &sacked.valid);
-    let finishes = (&waiting.valid & &answered & &ack.room).named("finishes");
+    let answered = &looked.valid() & &(&is_nak | &sacked.valid());
+    let finishes = (&waiting.valid() & &answered & &ack.room()).named("finishes");
     waiting.take(&finishes);
     looked.take(&finishes);
     let uses_sack = (&finishes & &!&is_nak).named("uses_sack");

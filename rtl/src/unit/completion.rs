@@ -85,7 +85,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
 
     // received.
-    let takes_received = (&received.valid & &complete.room & &waiting_received.room).named("takes_received");
+    let takes_received =
+        (&received.valid() & &complete.room() & &waiting_received.room()).named("takes_received");
     received.take(&takes_received);
     let told = (&takes_received & received.get("kind").any()).named("is_told");
     copy(&received, &waiting_received, &told, &message);
@@ -93,13 +94,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     complete.put(&is_send, &[&received.get("stream")]);
 
     // sent.
-    let takes_sent = (&sent.valid & &release.room & &waiting_sent.room).named("takes_sent");
+    let takes_sent = (&sent.valid() & &release.room() & &waiting_sent.room()).named("takes_sent");
     sent.take(&takes_sent);
     copy(&sent, &waiting_sent, &takes_sent, &stream);
     release.put(&takes_sent, &[&sent.get("stream")]);
 
     // error.
-    let takes_error = (&error.valid & &stop.room & &waiting_error.room).named("takes_error");
+    let takes_error = (&error.valid() & &stop.room() & &waiting_error.room()).named("takes_error");
     error.take(&takes_error);
     copy(&error, &waiting_error, &takes_error, &refusal);
     let connection = error
@@ -109,13 +110,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // deliver.
     let received_last = b.register_reset("received_last", 1, 0);
-    let has_error = (&waiting_error.valid & &stopped.valid).named("has_error");
+    let has_error = (&waiting_error.valid() & &stopped.valid()).named("has_error");
     let waits_for_receive = waiting_received.get("kind").bit(1);
     let has_received =
-        (&waiting_received.valid & &(!&waits_for_receive | &completed.valid)).named("has_received");
-    let has_sent = (&waiting_sent.valid & &released.valid).named("has_sent");
-    let others = (&cqe.room & &!&has_error).named("others");
-    let delivers_error = (&cqe.room & &has_error).named("delivers_error");
+        (&waiting_received.valid() & &(!&waits_for_receive | &completed.valid())).named("has_received");
+    let has_sent = (&waiting_sent.valid() & &released.valid()).named("has_sent");
+    let others = (&cqe.room() & &!&has_error).named("others");
+    let delivers_error = (&cqe.room() & &has_error).named("delivers_error");
     let delivers_received =
         (&others & &has_received & &!&(&has_sent & &received_last)).named("delivers_received");
     let delivers_sent = (&others & &has_sent & &!&delivers_received).named("delivers_sent");

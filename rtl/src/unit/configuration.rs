@@ -69,7 +69,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         let queue = Queue::new(&b, name, 2, &fields);
         queue.put(put, &values.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         queue.output(&format!("m_axis_{name}"));
-        room.push(queue.room);
+        room.push(queue.room());
     };
     let connection_op = b.select(
         "connection_op",

@@ -68,6 +68,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let read_index = b.get("read_index");
     let lower = bits::decode(&b, "lower_index", &read_index.truncate(3));
     let upper = bits::decode(&b, "upper_index", &read_index.slice(3, read_index.width() - 3));
+    let group_count = COUNTERS.div_ceil(8) as u32;
+    b.unused(
+        "upper_index",
+        &[&upper.slice(group_count, upper.width() - group_count)],
+    );
     let groups = counters.chunks(8).enumerate().map(|(group, counters)| {
         let parts = counters
             .iter()

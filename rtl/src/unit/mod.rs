@@ -17,16 +17,21 @@ pub mod issue;
 pub mod key_table;
 pub mod memory;
 pub mod message_table;
+pub mod nic;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
+pub mod placement;
 pub mod queue;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod receiver;
 pub mod request_table;
 pub mod retirement;
+pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod scheduler;
 pub mod teller;
 pub mod timer;
 pub mod transmitter;
@@ -78,6 +83,11 @@ units!(
     packet_table,
     request_table,
     ack_table,
+    nic,
+    retry_table,
+    scheduler,
+    placement,
+    receiver,
     acknowledger,
     completion,
     teller,

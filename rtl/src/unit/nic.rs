@@ -5,13 +5,14 @@
 
 use super::funnel::{Input, Value, funnel};
 use crate::hdl::{
-    Builder, Module, Outputs as Pins, Signal,
+    Builder, Module, Signal,
+    builder::Outputs as Pins,
     mutate::{Fault, Mutation},
 };
 use metaroce_model::{
     Params,
     port::{
-        self, Direction, Port, ack_table, configuration, connection_table, key_table, message_table,
+        self, Direction, Port, ack_table, connection_table, key_table, message_table,
         nic::{Inputs, Outputs},
         packet_table, path_table, rate_limiter, receive_table, request_table, retry_table, sack_rx, sack_tx,
         scheduler, unit_ports,
@@ -83,7 +84,7 @@ impl Instance {
         self.b.drive(&format!("{}_{port}", self.name), value);
     }
 
-    /// Names and widths of the inputs (or outputs) `PREFIX_FIELD`, without the prefix, but `tvalid`, `tready` and `valid`.
+    /// Names and widths of the inputs (or outputs) `PREFIX_FIELD`, without the prefix, but the handshake's.
     fn fields(&self, direction: Direction, prefix: &str) -> Vec<(String, u32)> {
         fields(&self.ports, direction, prefix)
     }
@@ -126,13 +127,16 @@ impl Instance {
     }
 }
 
-/// Names and widths of the ports `PREFIX_FIELD` in one direction, without the prefix, but `tvalid`, `tready` and `valid`.
+/// Names and widths of the ports `PREFIX_FIELD` in one direction, without the prefix, but the handshake's.
 fn fields(ports: &[Port], direction: Direction, prefix: &str) -> Vec<(String, u32)> {
     let in_direction = ports.iter().filter(|port| port.direction == direction);
     in_direction
         .filter_map(|port| {
             let field = port.name.strip_prefix(prefix)?.strip_prefix('_')?;
-            (!matches!(field, "tvalid" | "tready" | "valid")).then(|| (field.to_string(), port.width))
+            // Of a strobe, `valid` is not a field; of a stream it can be one.
+            let is_field =
+                !matches!(field, "tvalid" | "tready") && (field != "valid" || prefix.contains("_axis"));
+            is_field.then(|| (field.to_string(), port.width))
         })
         .collect()
 }
@@ -157,7 +161,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let b = Builder::unit("nic", &doc, &unit_ports::<Inputs, Outputs>(params));
     let now = b.get("now");
     macro_rules! instances {
-        ($($name:ident : $unit:ident),+ $(,)?) => {$(
+        ($all:ident = $($name:ident : $unit:ident),+ $(,)?) => {$(
             let $name = Instance::new(
                 &b,
                 stringify!($name),
@@ -165,10 +169,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
                 unit_ports::<port::$unit::Inputs, port::$unit::Outputs>(params),
             );
         )+
-            let instances = [$(&$name),+];
+            let $all = [$(&$name),+];
         };
     }
     instances!(
+        all =
         configuration: configuration,
         parser: parser,
         frame_buffer: frame_buffer,
@@ -210,9 +215,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let rate_taken = b.forward("rate_taken", 1);
     let sack_taken = b.forward("sack_taken", 1);
     let next = (&request_taken & is(&request_table, request_table::op::NEXT)).named("next_result");
-    let posted = (is(&request_table, request_table::op::POST)
-        | is(&request_table, request_table::op::INIT))
-    .named("posted_result");
+    let posted = (is(&request_table, request_table::op::POST) | is(&request_table, request_table::op::INIT))
+        .named("posted_result");
     let pending_op = is(&sack_tx, sack_tx::op::ACKNOWLEDGE)
         | is(&sack_tx, sack_tx::op::TIMEOUT)
         | is(&sack_tx, sack_tx::op::RETRANSMIT);
@@ -226,7 +230,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let join = |table: &Instance, stream: &str, inputs: &[Input]| {
         let fields = table.fields(Direction::Input, stream);
         let name = format!("{}_funnel", table.name);
-        let funnel = funnel(&b, &name, &fields, inputs, &table.get(&format!("{stream}_tready")));
+        let funnel = funnel(
+            &b,
+            &name,
+            &fields,
+            inputs,
+            &table.get(&format!("{stream}_tready")),
+        );
         table.drive(&format!("{stream}_tvalid"), &funnel.valid);
         for (field, value) in &funnel.fields {
             table.drive(&format!("{stream}_{field}"), value);
@@ -244,7 +254,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
                 let value = b.get(&format!("{stream}_{field}"));
                 (field, Value::Signal(value))
             });
-        input(b.get(&format!("{stream}_tvalid")), signals.collect(), &[("op", code.into())])
+        input(
+            b.get(&format!("{stream}_tvalid")),
+            signals.collect(),
+            &[("op", code.into())],
+        )
     };
     let op = |code: u8| ("op", u64::from(code));
     let lookup = |unit: &Instance, tag: u64| {
@@ -344,7 +358,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
                 // The table completes the number of a message from its lowest bits.
                 let value = unit.get(&format!("m_axis_read_{field}"));
                 let number = field == "message";
-                let value = if number { value.extend(24.max(width)) } else { value };
+                let value = if number {
+                    value.extend(24.max(width))
+                } else {
+                    value
+                };
                 (field, Value::Signal(value))
             });
         let constants = [op(request_table::op::READ), ("tag", tag)];
@@ -374,7 +392,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
         "s_axis_op",
         &[
             transmitter.offers("m_axis_packet", &[("tag", FOR_TRANSMITTER)]),
-            retirement.offers("m_axis_packet", &[op(packet_table::op::READ), ("tag", FOR_RETIREMENT)]),
+            retirement.offers(
+                "m_axis_packet",
+                &[op(packet_table::op::READ), ("tag", FOR_RETIREMENT)],
+            ),
         ],
     );
     ready_to(&transmitter, "packet", &ready[0]);
@@ -524,7 +545,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     sack_rx.drive("m_axis_rx_tready", &always);
 
     let from = "m_axis_result";
-    let looked = (valid(&connection_table) & is(&connection_table, connection_table::op::LOOKUP)).named("looked");
+    let looked =
+        (valid(&connection_table) & is(&connection_table, connection_table::op::LOOKUP)).named("looked");
     for (unit, tag) in [
         (&receiver, RECEIVER),
         (&acknowledger, ACKNOWLEDGER),
@@ -540,7 +562,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let completed = valid(&receive_table) & is(&receive_table, receive_table::op::COMPLETE);
     completion.strobe("completed", &receive_table, from, &completed);
     let sack_op = |code: u8| sack_rx.get("m_axis_rx_op").is(code.into());
-    let sacked = sack_rx.get("m_axis_rx_tvalid") & (sack_op(sack_rx::op::PACKET) | sack_op(sack_rx::op::QUERY));
+    let sacked =
+        sack_rx.get("m_axis_rx_tvalid") & (sack_op(sack_rx::op::PACKET) | sack_op(sack_rx::op::QUERY));
     receiver.strobe("sacked", &sack_rx, "m_axis_rx", &sacked);
     let sacked = sack_rx.get("m_axis_rx_tvalid") & sack_op(sack_rx::op::ACKNOWLEDGE);
     acknowledger.strobe("sacked", &sack_rx, "m_axis_rx", &sacked);
@@ -621,12 +644,25 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
     let to_outside = |unit: &Instance, stream: &str| {
         for (field, _) in fields(&own, Direction::Output, stream) {
-            b.drive(&format!("{stream}_{field}"), &unit.get(&format!("{stream}_{field}")));
+            b.drive(
+                &format!("{stream}_{field}"),
+                &unit.get(&format!("{stream}_{field}")),
+            );
         }
-        b.drive(&format!("{stream}_tvalid"), &unit.get(&format!("{stream}_tvalid")));
+        b.drive(
+            &format!("{stream}_tvalid"),
+            &unit.get(&format!("{stream}_tvalid")),
+        );
         unit.drive(&format!("{stream}_tready"), &b.get(&format!("{stream}_tready")));
     };
-    for unit in [&parser, &acknowledger, &transmitter, &retirement, &timer, &rate_limiter] {
+    for unit in [
+        &parser,
+        &acknowledger,
+        &transmitter,
+        &retirement,
+        &timer,
+        &rate_limiter,
+    ] {
         unit.drive("now", &now);
     }
     for (unit, input) in [
@@ -684,7 +720,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     to_outside(&transmitter, "m_axis_fetch");
     fetching.stream("s_axis_command", &transmitter, "m_axis_align");
     for field in ["tvalid", "tdata", "tlast"] {
-        fetching.drive(&format!("s_axis_{field}"), &b.get(&format!("s_axis_read_{field}")));
+        fetching.drive(
+            &format!("s_axis_{field}"),
+            &b.get(&format!("s_axis_read_{field}")),
+        );
     }
     b.drive("s_axis_read_tready", &fetching.get("s_axis_tready"));
     deparser.stream("s_axis_payload", &fetching, "m_axis");
@@ -696,7 +735,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     }
     for unit in [&receiver, &retirement] {
         counters.drive(&format!("{}_valid", unit.name), &unit.get("event_valid"));
-        counters.drive(&format!("{}_event", unit.name), &unit.get("event"));
+        counters.drive(&format!("{}_event", unit.name), &unit.get("event_code"));
     }
     counters.drive("received_refused", &received_teller.get("refused"));
     counters.drive("sent_refused", &sent_teller.get("refused"));
@@ -716,7 +755,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     counters.drive("probed", &(&sack_taken & is(&sack_tx, sack_tx::op::PROBE)));
     counters.drive("read_index", &b.get("counter_index"));
     b.drive("counter_value", &counters.get("value"));
-    instances.into_iter().for_each(Instance::finish);
+    all.into_iter().for_each(Instance::finish);
     b.finish()
 }
 

@@ -409,7 +409,9 @@ fn context(b: &Builder, params: &Params, moves: &Signal, operation: &Operation) 
     let marked = settle("marked", &forget_2, &(kept("marked") + marked_2.extend(16)), 10);
     let now_epoch = now_2.slice(UTILISATION_EPOCH_BITS, epoch_bits);
     let epoch = settle("epoch", &idle_2, &now_epoch, 3);
-    let progressed = b.mux("changed_last_progress", &touch_2, &now_2, &kept("last_progress"));
+    let first_2 = &send_2 & !kept("in_flight").any();
+    let since_2 = (&touch_2 | &first_2).named("progress_since");
+    let progressed = b.mux("changed_last_progress", &since_2, &now_2, &kept("last_progress"));
     let last_progress = settle("last_progress", &idle_2, &progressed, 10);
     fast.finish(
         moves,
@@ -603,7 +605,7 @@ fn route(
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 29] = [
+pub const MUTATIONS: [Mutation; 30] = [
     Mutation { signal: "offered_waits_1", fault: Fault::Zero },
     Mutation { signal: "input_ready", fault: Fault::Operator },
     Mutation { signal: "sweep_index", fault: Fault::Increment },
@@ -618,6 +620,7 @@ pub const MUTATIONS: [Mutation; 29] = [
     Mutation { signal: "suspected", fault: Fault::Zero },
     Mutation { signal: "recovered", fault: Fault::Zero },
     Mutation { signal: "touch_2", fault: Fault::Operator },
+    Mutation { signal: "progress_since", fault: Fault::Operator },
     Mutation { signal: "smoothing", fault: Fault::Operator },
     Mutation { signal: "rtt_error_size_3", fault: Fault::Operator },
     Mutation { signal: "changed_backoff", fault: Fault::Zero },

@@ -4,19 +4,27 @@
 
 use super::{axis_register, memory};
 use crate::hdl::{Builder, Module, Signal};
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 /// A queue in a module under construction. [`Queue::put`] and [`Queue::take`] complete it, each called once.
 pub struct Queue {
     builder: Builder,
     name: String,
     fields: Vec<(String, u32)>,
-    /// There is an entry.
-    pub valid: Signal,
-    /// There is room for one: a register, or the inverse of one.
-    pub room: Signal,
-    head: Signal,
+    /// The flags and the fields of the head.
+    outputs: Rc<Vec<Output>>,
 }
+
+/// A flag, or a field of the head.
+struct Output {
+    name: String,
+    value: Signal,
+    used: Cell<bool>,
+}
+
+/// Names of the flags; no field has these.
+const VALID: &str = "tvalid";
+const ROOM: &str = "tready";
 
 impl Queue {
     /// The queue `NAME` of `depth` entries (a power of two) that have these fields, with their widths.
@@ -40,6 +48,31 @@ impl Queue {
                 ("m_axis_tready", &take),
             ],
         );
+        let head = queue.get("m_axis_tdata");
+        let mut offset = 0;
+        let slices = fields.iter().map(|(field, width)| {
+            let slice = head.slice(offset, *width);
+            offset += width;
+            (*field, slice)
+        });
+        let flags = [
+            (VALID, queue.get("m_axis_tvalid")),
+            (ROOM, queue.get("s_axis_tready")),
+        ];
+        let outputs = flags.into_iter().chain(slices).map(|(name, value)| Output {
+            name: name.into(),
+            value,
+            used: Cell::new(false),
+        });
+        let outputs: Rc<Vec<Output>> = Rc::new(outputs.collect());
+        let kept = outputs.clone();
+        let unused = format!("{name}_queue");
+        b.at_finish(move |b| {
+            let signals: Vec<&Signal> = kept.iter().filter(|o| !o.used.get()).map(|o| &o.value).collect();
+            if !signals.is_empty() {
+                b.unused(&unused, &signals);
+            }
+        });
         Self {
             builder: b.clone(),
             name: name.into(),
@@ -47,10 +80,26 @@ impl Queue {
                 .iter()
                 .map(|(name, width)| (name.to_string(), *width))
                 .collect(),
-            valid: queue.get("m_axis_tvalid"),
-            room: queue.get("s_axis_tready"),
-            head: queue.get("m_axis_tdata"),
+            outputs,
         }
+    }
+
+    fn output_of(&self, name: &str) -> Signal {
+        let found = self.outputs.iter().find(|output| output.name == name);
+        let output =
+            found.unwrap_or_else(|| panic!("the entries of queue {} have no field {name}", self.name));
+        output.used.set(true);
+        output.value.clone()
+    }
+
+    /// There is an entry: a register.
+    pub fn valid(&self) -> Signal {
+        self.output_of(VALID)
+    }
+
+    /// There is room for an entry: the inverse of a register.
+    pub fn room(&self) -> Signal {
+        self.output_of(ROOM)
     }
 
     /// A field of the head, zero if there is none.
@@ -58,14 +107,7 @@ impl Queue {
     /// # Panics
     /// When the entries have no such field.
     pub fn get(&self, field: &str) -> Signal {
-        let mut offset = 0;
-        for (name, width) in &self.fields {
-            if name == field {
-                return self.head.slice(offset, *width);
-            }
-            offset += width;
-        }
-        panic!("the entries of queue {} have no field {field}", self.name)
+        self.output_of(field)
     }
 
     /// Puts an entry in clocks in which `when` holds, which must be ones in which there is room. The values are in the order of the fields.
@@ -91,7 +133,7 @@ impl Queue {
     pub fn output(&self, stream: &str) {
         let b = &self.builder;
         self.take(&b.get(&format!("{stream}_tready")));
-        b.drive(&format!("{stream}_tvalid"), &self.valid);
+        b.drive(&format!("{stream}_tvalid"), &self.valid());
         for (field, _) in &self.fields {
             b.drive(&format!("{stream}_{field}"), &self.get(field));
         }
@@ -100,8 +142,8 @@ impl Queue {
     /// Fills the queue from the input stream `stream`: drives `STREAM_tready`, takes `STREAM_FIELD` for each field.
     pub fn input(&self, stream: &str) {
         let b = &self.builder;
-        b.drive(&format!("{stream}_tready"), &self.room);
-        let accepted = b.get(&format!("{stream}_tvalid")) & &self.room;
+        b.drive(&format!("{stream}_tready"), &self.room());
+        let accepted = b.get(&format!("{stream}_tvalid")) & self.room();
         let values: Vec<Signal> = self
             .fields
             .iter()

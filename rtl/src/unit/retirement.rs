@@ -120,7 +120,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let job_bits = index_bits(jobs) + 1;
     let under_way = b.register_reset("jobs", job_bits, 0);
     let full = under_way.is(u64::from(jobs));
-    let ready = (&sack.room & &error.room & &!&(&full | &sweep.clearing)).named("ready");
+    let ready = (&sack.room() & &error.room() & &!&(&full | &sweep.clearing)).named("ready");
     b.drive("s_axis_ack_tready", &ready);
     let accepted = (offered("tvalid") & &ready).named("accepted");
     let is_nak = offered("opcode").is(Opcode::Nak.value().into()).named("is_nak");
@@ -164,8 +164,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let busy = (&read_1 | &read_2) | (&apply | &walk);
     let idle = !&(&busy | &sweep.clearing);
-    let takes_init = (&idle & &init.valid).named("takes_init");
-    let takes = (&idle & &!&init.valid & &sacked.valid & &contexts.valid).named("takes");
+    let takes_init = (&idle & &init.valid()).named("takes_init");
+    let takes = (&idle & &!&init.valid() & &sacked.valid() & &contexts.valid()).named("takes");
     init.take(&takes_init);
     sacked.take(&takes);
     contexts.take(&takes);
@@ -216,7 +216,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let marked = b.stage("marked_since", &read_2, &(&its_marked - &word_marked));
 
     // apply.
-    let applies = (&apply & &path.room).named("applies");
+    let applies = (&apply & &path.room()).named("applies");
     let changes = (acknowledged.any() | lost.any()).named("changes");
     let lost = lost.truncate(packet_counts) | lost.msb().sign_extend(packet_counts);
     let marked_bits = COUNT_BITS.max(packet_counts);
@@ -242,7 +242,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // walk.
     let walking = b.register_reset("walking", job_bits, 0);
-    let may_walk = &packet_op.room & &!walking.is(u64::from(jobs));
+    let may_walk = &packet_op.room() & &!walking.is(u64::from(jobs));
     let walks = (&walk & &!&at_base & &may_walk).named("walks");
     packet_op.put(&walks, &[&its_path, &retired]);
     let next_retired = b.mux(
@@ -258,15 +258,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.clocked(&walk, &(&applies | &(&walk & &!&at_base)));
 
     // read, count.
-    let reads = (&packet.valid & &read_op.room).named("reads");
+    let reads = (&packet.valid() & &read_op.room()).named("reads");
     packet.take(&reads);
-    let connection = packet.get("path").slice(path_bits, params.connection_bits());
+    let packet_path = packet.get("path");
+    let connection = packet_path.slice(path_bits, params.connection_bits());
+    b.unused("packet_path", &[&packet_path.truncate(path_bits)]);
     let stream_index = b.concat("request_stream", &[&packet.get("stream"), &connection]);
     read_op.put(
         &reads,
         &[&stream_index, &packet.get("message"), &packet.get("packet")],
     );
-    let counts = (&read.valid & &count.room).named("counts");
+    let counts = (&read.valid() & &count.room()).named("counts");
     read.take(&counts);
     let there = read.get("status").is(request_table::status::DONE.into());
     count.put(
@@ -304,7 +306,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let event = b.register_reset("event_register", 2, 0);
     b.clocked(&event, &next_event);
     b.drive("event_valid", &event_valid);
-    b.drive("event", &event);
+    b.drive("event_code", &event);
     b.finish()
 }
 

@@ -161,22 +161,24 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let psn_lane_up = bits::from_index(&b, "psn_lane_up", &lane_of(psn.at(5)));
     let psn_group = bits::decode(&b, "psn_group", &group_of(psn.at(5)));
     let psn_group_up = bits::from_index(&b, "psn_group_up", &group_of(psn.at(5)));
-    let psn_lane = b.stage("psn_lane_6", &moves, &psn_lane);
+    let psn_lanes = b.carry("psn_lane", &moves, &psn_lane, 6..=10);
+    let psn_lane = psn_lanes.at(6);
     let psn_lane_up = b.stage("psn_lane_up_6", &moves, &psn_lane_up);
     let psn_group_above = b.stage("psn_group_above_6", &moves, &(psn_group_up & !&psn_group));
-    let psn_group = b.stage("psn_group_6", &moves, &psn_group);
+    let psn_groups = b.carry("psn_group", &moves, &psn_group, 6..=10);
+    let psn_group = psn_groups.at(6);
 
     let phase = phase_of(psn.at(6)).named("phase");
     let lane_phase = phase.sign_extend(lanes);
     let group_phase = phase.sign_extend(psn_group.width());
     let lane_start = b.wire("lane_start", &(&psn_lane_up ^ &lane_phase));
     let group_start = b.wire("group_start", &(&psn_group_above ^ &group_phase));
-    let set_lane = b.mux("set_lane", init.at(6), &lane_start, &(&psn_lane & &lane_phase));
+    let set_lane = b.mux("set_lane", init.at(6), &lane_start, &(psn_lane & &lane_phase));
     let clear_lane = b.mux(
         "clear_lane",
         init.at(6),
         &!&lane_start,
-        &(&psn_lane & !&lane_phase),
+        &(psn_lane & !&lane_phase),
     );
     let changed_group = b.stage(
         "changed_group_7",
@@ -278,13 +280,25 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let in_order = next_bits_of(psn.at(9), next_bits).eq(&next_of(&word_before));
     let in_order = b.carry("in_order", &moves, &in_order, 10..=11);
 
+    // Stages 10 and 11: a QUERY changes nothing; whether its PSN is missing is looked up.
+    let asked: Vec<Signal> = (0..psn_group.width())
+        .map(|group| {
+            (missing.slice(group * lanes, lanes) & psn_lanes.at(10)).any() & psn_groups.at(10).bit(group)
+        })
+        .collect();
+    let asked = b.concat("asked_missing", &asked.iter().collect::<Vec<_>>());
+    let asked_missing = b.stage("asked_missing_11", &moves, &asked);
+
     // Stage 11: the verdict.
-    let packet = b.wire("packet", &!(init.at(11) | query.at(11)));
     let packet_is_new = b.wire("packet_is_new", &(&changed & !init.at(11)));
-    let out_of_window = b.wire("out_of_window", &(&packet & &!(in_window.at(11) | before.at(11))));
+    let out_of_window = b.wire(
+        "out_of_window",
+        &!(&(in_window.at(11) | before.at(11)) | init.at(11)),
+    );
+    let is_new = b.mux("is_new", query.at(11), &asked_missing.any(), &changed);
     let duplicate = b.wire(
         "duplicate",
-        &(&packet & &(before.at(11) | &(in_window.at(11) & &!&changed))),
+        &(!init.at(11) & (before.at(11) | &(in_window.at(11) & &!&is_new))),
     );
     const _: () = assert!(verdict::NEW == 0 && verdict::DUPLICATE == 1 && verdict::OUT_OF_WINDOW == 2);
     let verdict = b.concat("verdict", &[&duplicate, &out_of_window]);

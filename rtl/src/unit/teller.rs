@@ -59,10 +59,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
         | result("valid") & result("op").is(op::COUNT.into()))
     .named("result_counts");
     let tells_one = (&telling & result("status").is(status::TOLD.into())).named("is_told");
-    let leaves = &told.valid & b.get("m_axis_told_tready");
+    let leaves = &told.valid() & b.get("m_axis_told_tready");
     let next_held = &held + &tells_one.extend(held_bits) - &leaves.extend(held_bits);
     b.clocked(&held, &next_held.named("next_told_held"));
-    let may_ask = (held.lt(&b.lit(u64::from(slots) + 1, held_bits)) & &op_queue.room).named("may_ask");
+    let may_ask = (held.lt(&b.lit(u64::from(slots) + 1, held_bits)) & &op_queue.room()).named("may_ask");
 
     // The slots.
     struct Slot {
@@ -101,7 +101,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         .iter()
         .map(|slot| &slot.busy & &slot.stream.eq(&count.get("stream")))
         .collect();
-    let may_count = (&count.valid & &op_queue.room & &!(any(&same) | &asks_any)).named("may_count");
+    let may_count = (&count.valid() & &op_queue.room() & &!(any(&same) | &asks_any)).named("may_count");
     let begins: Vec<Signal> = first(
         "begins",
         slot.iter().map(|slot| &may_count & &!&slot.busy).collect(),

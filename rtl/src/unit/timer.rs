@@ -72,7 +72,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // How long the head has been it.
     let judges = b.forward("judges", 1);
-    let stays = (&read.valid & &!&judges).named("stays");
+    let stays = (&read.valid() & &!&judges).named("stays");
     let headed: Vec<Signal> = (1..=3)
         .map(|clocks| b.register_reset(&format!("headed_{clocks}"), 1, 0))
         .collect();
@@ -131,7 +131,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let may_probe = probes.lt(&b.lit(MAX_PROBES.into(), PROBE_BITS));
     let due = (!idle.extend(compared_bits).lt(&threshold) & &may_probe).named("probe_due");
     let probes_now = (&!&progress & &!&times_out & &due).named("probes_now");
-    let all_room = &path.room & &sack.room & &probe.room;
+    let all_room = &path.room() & &sack.room() & &probe.room();
     b.drive("judges", &(&headed[2] & &all_room));
     let puts_timeout = (&judges & &times_out).named("puts_timeout");
     let puts_probe = (&judges & &probes_now).named("puts_probe");
@@ -149,7 +149,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let index = b.register_reset("index", path_bits, 0);
     let may_read = !reads.is(READS.into());
     let free = !&(wait.any() | &sweep.clearing);
-    let steps = (&free & &path.room & &ack.room & &may_read & &!&puts_timeout).named("step");
+    let steps = (&free & &path.room() & &ack.room() & &may_read & &!&puts_timeout).named("step");
     const _: () = assert!(STEP_CLOCKS == 4);
     let waited = wait.any().choose(&(&wait - &wait.lit(1)), &wait);
     b.clocked(&wait, &steps.choose(&wait.lit(3), &waited));

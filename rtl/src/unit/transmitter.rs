@@ -125,9 +125,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let may_begin = b.register_reset("may_begin", 1, 1);
 
     // route: the heads are a new job without a path, or a job to be given to `sack_tx`.
-    let has_route = (&routed.valid & &to_route.valid & &sack.room).named("has_route");
+    let has_route = (&routed.valid() & &to_route.valid() & &sack.room()).named("has_route");
     let not_found = (to_route.get("new") & !routed.get("found")).named("not_found");
-    let routes = (&has_route & &(!&not_found | &schedule.room)).named("routes");
+    let routes = (&has_route & &(!&not_found | &schedule.room())).named("routes");
     let route_blocks = (&routes & &not_found).named("route_blocks");
     routed.take(&routes);
     to_route.take(&routes);
@@ -160,8 +160,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let (send_new, send_again) = (to_send.get("new"), to_send.get("again"));
     let in_vain = sacked.get("status").is(sack_tx::status::FULL.into()) & (&send_new | &send_again);
     let in_vain = in_vain.named("sent_in_vain");
-    let has_sent = (&sacked.valid & &to_send.valid & &path.room & &next_op.room).named("has_sent");
-    let sends = (&has_sent & &!&route_blocks & &(!&send_new | &schedule.room)).named("sends");
+    let has_sent = (&sacked.valid() & &to_send.valid() & &path.room() & &next_op.room()).named("has_sent");
+    let sends = (&has_sent & &!&route_blocks & &(!&send_new | &schedule.room())).named("sends");
     let sent_blocks = (&sends & &in_vain & &send_new).named("sent_blocks");
     let sent_goes = (&sends & &!&in_vain).named("sent_goes");
     let puts_send = (&sent_goes & &(&send_new | &send_again)).named("puts_send");
@@ -196,13 +196,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // take: the next connection that may send. BLOCK goes before it.
     let blocks = (&route_blocks | &sent_blocks).named("blocks");
-    let takes = (&ready.valid & &may_begin & &schedule.room & &!&blocks).named("takes");
+    let takes = (&ready.valid() & &may_begin & &schedule.room() & &!&blocks).named("takes");
     ready.take(&takes);
     let blocked = b.mux(
-        "blocked_path",
+        "blocked_connection",
         &route_blocks,
-        &routed.get("path"),
-        &to_send.get("path"),
+        &connection_of(&routed.get("path")),
+        &connection_of(&to_send.get("path")),
     );
     let schedule_op = b.mux(
         "schedule_op",
@@ -210,22 +210,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &b.lit(scheduler::op::BLOCK.into(), 3),
         &b.lit(scheduler::op::TAKE.into(), 3),
     );
-    let schedule_connection = b.mux(
-        "schedule_connection",
-        &blocks,
-        &connection_of(&blocked),
-        &ready.get("connection"),
-    );
+    let schedule_connection = b.mux("schedule_connection", &blocks, &blocked, &ready.get("connection"));
     schedule.put(&(&takes | &blocks), &[&schedule_op, &schedule_connection]);
 
     // enter: a probe, a path with something pending, or a new packet.
     let again = b.register_reset("again", 1, 0);
-    let has_new = (&scheduled.valid & &scheduled.get("taken")).named("has_new");
-    let dropped = (&scheduled.valid & &!scheduled.get("taken")).named("dropped");
-    let path_free = (&path.room & &!&puts_send).named("path_free");
-    let probes = (&path_free & &probe.valid & &may_begin).named("probes");
-    let may_retry = &path_free & &retry.valid & &may_begin & &take.room;
-    let retries = (&may_retry & &!&probe.valid & &!(&again & &has_new)).named("retries");
+    let has_new = (&scheduled.valid() & &scheduled.get("taken")).named("has_new");
+    let dropped = (&scheduled.valid() & &!scheduled.get("taken")).named("dropped");
+    let path_free = (&path.room() & &!&puts_send).named("path_free");
+    let probes = (&path_free & &probe.valid() & &may_begin).named("probes");
+    let may_retry = &path_free & &retry.valid() & &may_begin & &take.room();
+    let retries = (&may_retry & &!&probe.valid() & &!(&again & &has_new)).named("retries");
     let news = (&path_free & &has_new & &!&(&probes | &retries)).named("news");
     let next_again = b.select(
         "next_again",
@@ -265,7 +260,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // pack: the packet's descriptor is kept or read.
     let (pack_new, pack_again) = (to_pack.get("new"), to_pack.get("again"));
-    let packs = (&to_pack.valid & &(!&pack_new | &next.valid) & &packet_op.room).named("packs");
+    let packs = (&to_pack.valid() & &(!&pack_new | &next.valid()) & &packet_op.room()).named("packs");
     to_pack.take(&packs);
     next.take(&(&packs & &pack_new));
     let none = next
@@ -309,7 +304,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // read: the descriptor's request.
     let read_data = (to_read.get("new") | to_read.get("again")).named("reads_data");
-    let reads = (&to_read.valid & &(!&read_data | &packet.valid) & &read_op.room).named("reads");
+    let reads = (&to_read.valid() & &(!&read_data | &packet.valid()) & &read_op.room()).named("reads");
     to_read.take(&reads);
     let reads_packet = (&reads & &read_data).named("reads_packet");
     packet.take(&reads_packet);
@@ -331,7 +326,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // look: who is at the other end.
     let look_data = (to_look.get("new") | to_look.get("again")).named("looks_data");
-    let looks = (&to_look.valid & &(!&look_data | &read.valid) & &lookup.room).named("looks");
+    let looks = (&to_look.valid() & &(!&look_data | &read.valid()) & &lookup.room()).named("looks");
     to_look.take(&looks);
     read.take(&(&looks & &look_data));
     let none = read
@@ -363,10 +358,16 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // finish: the header, what to fetch, and the charge.
-    let finishes = [&looked.valid, &data.room, &fetch.room, &align.room, &charge.room]
-        .into_iter()
-        .fold(to_finish.valid.clone(), |all, condition| all & condition)
-        .named("finishes");
+    let finishes = [
+        &looked.valid(),
+        &data.room(),
+        &fetch.room(),
+        &align.room(),
+        &charge.room(),
+    ]
+    .into_iter()
+    .fold(to_finish.valid().clone(), |all, condition| all & condition)
+    .named("finishes");
     to_finish.take(&finishes);
     looked.take(&finishes);
     let known = (&finishes & &looked.get("known")).named("finish_known");
@@ -486,7 +487,7 @@ pub const MUTATIONS: [Mutation; 34] = [
     // What they give.
     Mutation { signal: "route_op", fault: Fault::Invert },
     Mutation { signal: "schedule_op", fault: Fault::Invert },
-    Mutation { signal: "blocked_path", fault: Fault::Zero },
+    Mutation { signal: "blocked_connection", fault: Fault::Zero },
     Mutation { signal: "next_again", fault: Fault::Invert },
     Mutation { signal: "path_operation", fault: Fault::Zero },
     Mutation { signal: "operation_path", fault: Fault::Increment },

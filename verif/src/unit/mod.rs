@@ -8,6 +8,7 @@ pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
 pub mod message_table;
+pub mod nic;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
@@ -75,6 +76,7 @@ units! {
     message_table::MessageTable,
     deparser::Deparser,
     frame_buffer::FrameBuffer,
+    nic::Nic,
     packet_table::PacketTable,
     parser::Parser,
     path_table::PathTable,

@@ -12,7 +12,7 @@ use metaroce_model::{
     pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, SEND, Setup, Start, Wrong},
     port::{
         configuration::command,
-        counters::{COUNTERS, index},
+        counters::COUNTERS,
         nic::{Inputs, Outputs},
     },
     unit::{Unit as _, nic::Nic as Unit},
@@ -194,3 +194,195 @@ const BINS_FIRST: usize = {
     }
     names
 };
+
+impl Nic {
+    /// Both ends are in reset: what they are told afterwards.
+    fn begin(&mut self) {
+        let params = &self.params;
+        let wraps = self.random.random();
+        let start = if wraps {
+            Start {
+                psn: (u32::MAX >> (32 - params.psn_bits)) - self.random.random_range(0..8),
+                message: (1 << 24) - self.random.random_range(1..4),
+                receive: (1 << 24) - self.random.random_range(1..4),
+            }
+        } else {
+            Start::default()
+        };
+        self.pair.left.ahead = 0u32.wrapping_sub(self.random.random_range(0..20_000));
+        self.pair.right.ahead = self.random.random();
+        self.next = [TARGET; 2];
+        self.posted = self.pair.scoreboard.completed;
+        for (end, side) in [&mut self.pair.left.host, &mut self.pair.right.host]
+            .into_iter()
+            .enumerate()
+        {
+            side.memory.allow(TARGET..TARGET + REGION_BYTES);
+            side.command(Inputs {
+                s_axis_command_command: command::REGION,
+                s_axis_command_key: KEY,
+                s_axis_command_address: TARGET,
+                s_axis_command_mac: REGION_BYTES,
+                s_axis_command_domain: 1,
+                s_axis_command_flag: true,
+                ..Default::default()
+            });
+            let setup = Setup {
+                start,
+                window: self.random.random_range(1..40),
+                rate: self.random.random_range(11..16) << 8 | self.random.random_range(128..256),
+                ..Setup::new(end as u8)
+            };
+            setup.configure(params, side);
+        }
+        self.pair.scoreboard.start(start.message);
+        self.until_reset = self.random.random_range(1..2 * RESET_CLOCKS);
+    }
+
+    fn change_phase(&mut self) {
+        let random = &mut self.random;
+        let mut of_10000 = |most: u32| match random.random_range(0..4) {
+            0 => random.random_range(0..=most),
+            1 => most / 10,
+            _ => 0,
+        };
+        let faults = Faults {
+            loss: of_10000(1000),
+            damage: of_10000(1000),
+            mark: of_10000(5000),
+            double: of_10000(500),
+            ..Faults::NONE
+        };
+        let faults = Faults {
+            delay: random.random_range(10..600),
+            jitter: if random.random() {
+                0
+            } else {
+                random.random_range(1..100)
+            },
+            ..faults
+        };
+        self.pair.left.link.set_faults(faults);
+        self.pair.right.link.set_faults(faults);
+        for host in [&mut self.pair.left.host, &mut self.pair.right.host] {
+            host.pace = if random.random() {
+                Pace::FAST
+            } else {
+                Pace {
+                    take: random.random_range(1..=16),
+                    read: random.random_range(1..=16),
+                    post: random.random_range(1..=16),
+                    latency: random.random_range(1..400),
+                }
+            };
+        }
+        self.strangers = if random.random_range(0..3) == 0 { 1000 } else { 0 };
+        self.refused = if random.random_range(0..4) == 0 { 2 } else { 0 };
+        self.until_phase = random.random_range(500..8000);
+    }
+
+    /// Keeps some messages waiting.
+    fn post(&mut self) {
+        let waiting = self.posted.saturating_sub(self.pair.scoreboard.completed);
+        if waiting >= WAITING || !self.random.random_ratio(1, 16) {
+            return;
+        }
+        let random = &mut self.random;
+        let mtu = self.params.mtu_bytes;
+        let from: u8 = random.random_range(0..2);
+        let length = match random.random_range(0..8) {
+            0 => 0,
+            1 => mtu,
+            2 => random.random_range(0..=3 * mtu),
+            _ => random.random_range(0..=mtu / 2),
+        };
+        let kind: u8 = random.random_range(0..4);
+        let end = usize::from(from);
+        let remote = self.next[end] + random.random_range(0..u64::from(self.params.lanes()));
+        self.next[end] = remote + u64::from(length);
+        let key = if random.random_range(0..1000) < self.refused {
+            // The connection is stopped by this; the next reset is near.
+            self.until_reset = self.until_reset.min(6000);
+            KEY ^ 0x0200_0000
+        } else {
+            KEY
+        };
+        let message = Message {
+            kind,
+            length,
+            local: SOURCE + random.random_range(0..1 << 20),
+            remote,
+            key,
+            immediate: if kind & IMMEDIATE != 0 { random.random() } else { 0 },
+        };
+        let stream = random.random_range(0..self.params.total_streams()) as u16;
+        self.posted += 1 + u64::from(kind != 0);
+        self.pair.post(from, stream, message);
+    }
+
+    /// Frames of strangers: random bytes, and frames that went by, cut, stretched or changed.
+    fn strange(&mut self) {
+        let kept = self.pair.right.link.kept.as_mut();
+        if let Some(frame) = kept.and_then(|kept| kept.pop()) {
+            self.sample = Some(frame);
+        }
+        if let Some(kept) = self.pair.right.link.kept.as_mut() {
+            kept.clear();
+        }
+        if self.random.random_range(0..100_000) >= self.strangers {
+            return;
+        }
+        let random = &mut self.random;
+        let mut bytes = match &self.sample {
+            Some(frame) if random.random_range(0..4) > 0 => frame.bytes.clone(),
+            _ => (0..random.random_range(1..200))
+                .map(|_| random.random())
+                .collect(),
+        };
+        match random.random_range(0..3) {
+            0 => bytes.truncate(random.random_range(1..=bytes.len())),
+            1 => bytes.extend((0..random.random_range(1..64)).map(|at| at as u8)),
+            _ => {
+                let at = random.random_range(0..bytes.len().min(90));
+                bytes[at] ^= 1 << random.random_range(0..8);
+            }
+        }
+        let plane = random.random_range(0..self.params.planes) as u8;
+        let clock = self.pair.clock;
+        self.pair.right.link.inject(Frame { bytes, plane, clock });
+    }
+
+    fn count(&mut self, shown: u8, outputs: &Outputs, inputs: &Inputs) {
+        let number = usize::from(shown);
+        if outputs.counter_value != 0 && !COUNTER_NAMES[number].is_empty() {
+            let bin = COUNTER_NAMES[..number]
+                .iter()
+                .filter(|name| !name.is_empty())
+                .count();
+            self.bins.hit(bin, true);
+        }
+        let done = outputs.m_axis_cqe_tvalid && inputs.m_axis_cqe_tready && outputs.m_axis_cqe_error == 0;
+        let sent = done && !outputs.m_axis_cqe_received;
+        let received = done && outputs.m_axis_cqe_received;
+        let kind = outputs.m_axis_cqe_kind;
+        self.bins.hit_each(
+            BINS_FIRST,
+            [
+                sent && kind == 0,
+                sent && kind == IMMEDIATE,
+                sent && kind == SEND,
+                sent && kind == SEND | IMMEDIATE,
+                received && kind == IMMEDIATE,
+                received && kind == SEND,
+                received && kind == SEND | IMMEDIATE,
+                done && outputs.m_axis_cqe_length == 0,
+                done && outputs.m_axis_cqe_length > self.params.mtu_bytes,
+                outputs.m_axis_cqe_tvalid && outputs.m_axis_cqe_error != 0,
+                outputs.m_axis_tx_tvalid && !inputs.m_axis_tx_tready,
+                outputs.m_axis_cqe_tvalid && !inputs.m_axis_cqe_tready,
+                outputs.m_axis_fetch_tvalid && !inputs.m_axis_fetch_tready,
+                outputs.m_axis_write_tvalid && !inputs.m_axis_write_tready,
+            ],
+        );
+    }
+}
