@@ -283,6 +283,7 @@ fn hostile_frames_do_no_harm() {
             pair.left.link.inject(Frame {
                 bytes,
                 plane: 0,
+                bad: false,
                 clock: pair.clock,
             });
         }

@@ -74,8 +74,10 @@ pub struct Pace {
     pub take: u32,
     /// To answer with a beat of memory when it has one.
     pub read: u32,
-    /// To post.
+    /// To post work requests.
     pub post: u32,
+    /// To post receives.
+    pub receive: u32,
     /// Clocks that memory takes to answer.
     pub latency: u64,
 }
@@ -86,6 +88,7 @@ impl Pace {
         take: 16,
         read: 16,
         post: 16,
+        receive: 16,
         latency: 40,
     };
 }
@@ -107,8 +110,8 @@ impl<T: Copy> Posts<T> {
         }
     }
 
-    fn next(&self) -> Option<T> {
-        (self.open < self.most)
+    fn next(&self, overruns: bool) -> Option<T> {
+        (overruns || self.open < self.most)
             .then(|| self.waiting.front().copied())
             .flatten()
     }
@@ -141,6 +144,8 @@ pub struct Host {
     pub completions: VecDeque<Completion>,
     /// Its pace.
     pub pace: Pace,
+    /// It posts without counting what the NIC has: more than the NIC takes.
+    pub overruns: bool,
     /// Constant inputs of the NIC: configuration of delays, counter index.
     pub constants: nic::Inputs,
 }
@@ -164,6 +169,7 @@ impl Host {
             memory: Memory::new(seed),
             completions: VecDeque::new(),
             pace: Pace::FAST,
+            overruns: false,
             constants: nic::Inputs {
                 config_delay: 100,
                 config_probe: 400,
@@ -231,14 +237,14 @@ impl Host {
         inputs.config_probe = self.constants.config_probe;
         inputs.config_first_probe = self.constants.config_first_probe;
         inputs.counter_index = self.constants.counter_index;
-        let streams = self.streams;
+        let (streams, overruns) = (self.streams, self.overruns);
         let after = |last: u16| (1..=streams).map(move |step| (last + step) % streams);
         if self.requesting.is_none() && willing(pace.post) {
-            self.requesting =
-                after(self.last_request).find(|&stream| self.requests[usize::from(stream)].next().is_some());
+            self.requesting = after(self.last_request)
+                .find(|&stream| self.requests[usize::from(stream)].next(overruns).is_some());
         }
         if let Some(stream) = self.requesting
-            && let Some(request) = self.requests[usize::from(stream)].next()
+            && let Some(request) = self.requests[usize::from(stream)].next(overruns)
         {
             inputs.s_axis_wqe_tvalid = true;
             inputs.s_axis_wqe_stream = stream;
@@ -250,12 +256,12 @@ impl Host {
             inputs.s_axis_wqe_immediate = request.immediate;
             inputs.s_axis_wqe_identifier = request.identifier;
         }
-        if self.receiving.is_none() && willing(pace.post) {
-            self.receiving =
-                after(self.last_receive).find(|&stream| self.receives[usize::from(stream)].next().is_some());
+        if self.receiving.is_none() && willing(pace.receive) {
+            self.receiving = after(self.last_receive)
+                .find(|&stream| self.receives[usize::from(stream)].next(overruns).is_some());
         }
         if let Some(stream) = self.receiving
-            && let Some(receive) = self.receives[usize::from(stream)].next()
+            && let Some(receive) = self.receives[usize::from(stream)].next(overruns)
         {
             inputs.s_axis_rq_tvalid = true;
             inputs.s_axis_rq_stream = stream;

@@ -9,13 +9,14 @@ use crate::{
 };
 use metaroce_model::{
     Params,
-    pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, SEND, Setup, Start, Wrong},
+    pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, Receive, SEND, Setup, Start},
     port::{
         configuration::command,
         counters::COUNTERS,
         nic::{Inputs, Outputs},
     },
     unit::{Unit as _, nic::Nic as Unit},
+    wire::{Ack, Base, Body, Data, Nak, Packet, Route, Target, icrc},
 };
 use rand::RngExt;
 use std::convert::Infallible;
@@ -64,7 +65,8 @@ const COUNTER_NAMES: [&str; COUNTERS] = [
     "retirement: invalid",
     "retirement: receiver not ready",
     "received packet not counted",
-    "acknowledged packet not counted",
+    // An acknowledged packet that is not counted: cannot be, since packets of messages that are not there are not asked for.
+    "",
     "work request refused",
     "receive refused",
     "timeout",
@@ -125,6 +127,8 @@ pub struct Nic {
     strangers: u32,
     /// Requests of each 1000 that will be refused.
     refused: u32,
+    /// Strangers forge: their frames' checksums are right, hosts post too much and configure anew what is in use. Until the next reset only memory is looked at.
+    forging: bool,
     /// A frame that went by, to be sent again changed.
     sample: Option<Frame>,
     bins: Bins,
@@ -144,6 +148,7 @@ impl Stimulus<Unit> for Nic {
             until_reset: RESET_CLOCKS,
             strangers: 0,
             refused: 0,
+            forging: false,
             sample: None,
             bins: Bins::new(names.copied()),
         };
@@ -211,6 +216,8 @@ impl Nic {
         };
         self.pair.left.ahead = 0u32.wrapping_sub(self.random.random_range(0..20_000));
         self.pair.right.ahead = self.random.random();
+        self.forging = false;
+        self.pair.left.host.overruns = false;
         self.next = [TARGET; 2];
         self.posted = self.pair.scoreboard.completed;
         for (end, side) in [&mut self.pair.left.host, &mut self.pair.right.host]
@@ -262,6 +269,16 @@ impl Nic {
             },
             ..faults
         };
+        // Now and then nothing gets through for longer than all probes take.
+        let outage = random.random_range(0..24) == 0;
+        let faults = if outage {
+            Faults {
+                loss: 10_000,
+                ..faults
+            }
+        } else {
+            faults
+        };
         self.pair.left.link.set_faults(faults);
         self.pair.right.link.set_faults(faults);
         for host in [&mut self.pair.left.host, &mut self.pair.right.host] {
@@ -272,13 +289,54 @@ impl Nic {
                     take: random.random_range(1..=16),
                     read: random.random_range(1..=16),
                     post: random.random_range(1..=16),
+                    receive: random.random_range(0..4),
                     latency: random.random_range(1..400),
                 }
             };
         }
         self.strangers = if random.random_range(0..3) == 0 { 1000 } else { 0 };
-        self.refused = if random.random_range(0..4) == 0 { 2 } else { 0 };
-        self.until_phase = random.random_range(500..8000);
+        self.refused = if random.random_range(0..8) == 0 { 20 } else { 0 };
+        if random.random_range(0..12) == 0 {
+            self.forge();
+        }
+        let longest = if outage { 60_000 } else { 8000 };
+        self.until_phase = self.random.random_range(longest / 2..=longest);
+    }
+
+    /// From now on everything is possible, until the next reset.
+    fn forge(&mut self) {
+        self.forging = true;
+        self.pair.scoreboard.lenient = true;
+        self.pair.left.host.overruns = true;
+        self.strangers = 4000;
+        self.until_reset = self.until_reset.min(20_000);
+        for stream in 0..self.params.total_streams() as u16 {
+            if self.random.random_range(0..4) == 0 {
+                self.pair.left.host.command(Inputs {
+                    s_axis_command_command: command::STREAM,
+                    s_axis_command_index: stream,
+                    s_axis_command_first: self.random.random_range(0..1 << 24),
+                    s_axis_command_second: self.random.random_range(0..8),
+                    s_axis_command_third: self.random.random_range(0..8),
+                    s_axis_command_fourth: self.random.random_range(0..8),
+                    ..Default::default()
+                });
+            }
+        }
+        let stream = self.random.random_range(0..self.params.total_streams()) as u16;
+        for identifier in 0..self.params.receives + 2 {
+            let receive = Receive {
+                address: TARGET,
+                length: 10,
+                identifier,
+            };
+            self.pair.left.host.receive(stream, receive);
+        }
+        self.pair.left.host.command(Inputs {
+            s_axis_command_command: command::CONNECT,
+            s_axis_command_index: self.random.random_range(0..self.params.connections) as u16,
+            ..Default::default()
+        });
     }
 
     /// Keeps some messages waiting.
@@ -347,9 +405,90 @@ impl Nic {
                 bytes[at] ^= 1 << random.random_range(0..8);
             }
         }
+        if self.forging && bytes.len() > 60 {
+            let end = bytes.len() - 4;
+            let icrc = icrc(&bytes[..end]);
+            bytes[end..].copy_from_slice(&icrc.to_le_bytes());
+        }
         let plane = random.random_range(0..self.params.planes) as u8;
+        if self.forging && random.random_range(0..4) > 0 {
+            bytes = self.forged(plane);
+        }
         let clock = self.pair.clock;
-        self.pair.right.link.inject(Frame { bytes, plane, clock });
+        self.pair.right.link.inject(Frame {
+            bytes,
+            plane,
+            bad: false,
+            clock,
+        });
+    }
+
+    /// A packet that the other NIC could have sent, with a right checksum, and nearly right numbers.
+    fn forged(&mut self, plane: u8) -> Vec<u8> {
+        let params = &self.params;
+        let random = &mut self.random;
+        let mtu = params.mtu_bytes;
+        let bytes = random.random_range(0..=mtu / 4);
+        let length = match random.random_range(0..4) {
+            0 => random.random_range(0..=bytes),
+            1 => random.random_range(bytes..4 * mtu),
+            _ => bytes,
+        };
+        let psn = u32::MAX >> (32 - params.psn_bits) & if random.random() { random.random() } else { 20 };
+        let body = match random.random_range(0..8) {
+            0 => Body::Probe,
+            1 => Body::Ack(Ack {
+                echo: random.random(),
+                hold: random.random(),
+                ..Ack::default()
+            }),
+            2 => Body::Nak(Nak {
+                stream: random.random_range(0..params.streams) as u16,
+                message: random.random_range(0..8),
+                code: random.random_range(1..5),
+            }),
+            other => Body::Data(Data {
+                stream: random.random_range(0..=params.streams) as u16,
+                message: random.random_range(0..8),
+                message_length: length,
+                offset: length.saturating_sub(bytes),
+                immediate: random.random::<bool>().then_some(7),
+                target: if other < 6 {
+                    Target::Write {
+                        key: if random.random() { KEY } else { random.random() },
+                        address: TARGET + if random.random() { 0 } else { REGION_BYTES - 3 },
+                    }
+                } else {
+                    Target::Send {
+                        receive: random.random_range(0..8),
+                    }
+                },
+            }),
+        };
+        let payload = if matches!(body, Body::Data(_)) {
+            bytes as usize
+        } else {
+            0
+        };
+        let packet = Packet {
+            route: Route {
+                destination_mac: Setup::mac(0, plane.into()),
+                source_mac: Setup::mac(1, plane.into()),
+                source_address: Setup::address(1, plane.into()),
+                destination_address: Setup::address(0, plane.into()),
+                source_port: 50000,
+                ..Route::default()
+            },
+            base: Base {
+                connection: random.random_range(0..params.connections),
+                path: random.random_range(0..params.paths) as u8,
+                psn,
+                timestamp: random.random(),
+                ..Base::default()
+            },
+            body,
+        };
+        packet.encode(&vec![0x5a; payload], params.udp_port as u16)
     }
 
     fn count(&mut self, shown: u8, outputs: &Outputs, inputs: &Inputs) {
