@@ -76,7 +76,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Replay a RoCEv2 capture through the four units, lost packets and all, model and RTL in lockstep.
+    /// Send the RDMA messages of a RoCEv2 capture between two NICs, lost packets and all, model and RTL in lockstep.
     Demo {
         /// A pcap or pcapng file; without it the public NCCL ring capture under $METAROCE_DATA, else one made up.
         #[arg(long)]
@@ -84,16 +84,16 @@ enum Command {
         /// tiny, ecp5, asic400g.
         #[arg(long, default_value = "ecp5")]
         profile: String,
-        /// Percent of packets, and of acknowledgements, that the channel loses (0 to 50).
+        /// Percent of frames that the links lose (0 to 50).
         #[arg(long, default_value_t = 1.0)]
         loss: f64,
-        /// How many times the capture's packets are sent.
-        #[arg(long, default_value_t = 100)]
+        /// How many times the capture's messages are sent.
+        #[arg(long, default_value_t = 50)]
         rounds: u32,
-        /// Seed of losses and back-pressure.
+        /// Seed of losses and of the RTL's power-up contents.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Folder for result.json and demo.vcd.
+        /// Folder for result.json, demo.pcap and demo.vcd.
         #[arg(long, default_value = "out/demo")]
         out: PathBuf,
         /// Clocks of the waveform.
@@ -200,7 +200,7 @@ fn dispatch(command: Command) -> Result<u8> {
                 out,
                 vcd_clocks,
             };
-            let bar = progress_bar("demo", 0, "packets");
+            let bar = progress_bar("demo", 0, "completions");
             let report = demo::run(&Params::load(&profile)?, &options, &mut |done, all| {
                 bar.set_length(all);
                 bar.set_position(done);
@@ -285,44 +285,48 @@ fn print_demo(report: &demo::Report, json: bool) -> Result<()> {
     let line = |what: &str, value: String| println!("  {what:28} {value}");
     println!("{}", report.capture);
     line("frames", summary.frames.to_string());
-    line(
-        "data packets, ICRC right",
-        format!("{} in {} messages", summary.data, report.messages),
-    );
+    line("data packets, ICRC right", summary.data.to_string());
     line("skipped, bad ICRC", summary.skipped.bad_icrc.to_string());
     line(
         "skipped, other",
         (summary.skipped.total() - summary.skipped.bad_icrc).to_string(),
     );
     println!(
-        "through rate_limiter, path_table, sack_tx, sack_rx ({}), {} rounds",
+        "its messages between two NICs ({}), {} rounds",
         report.profile, report.rounds
     );
     line(
-        "packets delivered",
-        format!("{} of {}", outcome.delivered, outcome.packets),
+        "messages",
+        format!("{}, {} bytes", outcome.messages, outcome.bytes),
     );
-    let percent = 100.0 * report.loss;
     line(
-        "transmissions lost",
-        format!(
-            "{} of {} ({percent} % asked)",
-            outcome.lost, outcome.transmissions
-        ),
+        "delivered once, in order",
+        if outcome.delivered {
+            "all".into()
+        } else {
+            "NOT ALL".to_string()
+        },
     );
-    line("acknowledgements lost", outcome.acknowledgements_lost.to_string());
-    line("retransmissions", outcome.retransmissions.to_string());
-    line("spurious retransmissions", outcome.spurious.to_string());
-    line("duplicates", outcome.duplicates.to_string());
+    for wrong in outcome.wrongs.iter().take(8) {
+        line("wrong", wrong.clone());
+    }
+    line("completions", outcome.completions.to_string());
+    line("packets of data", outcome.packets.to_string());
+    let percent = 100.0 * report.loss;
+    line("frames lost", format!("{} ({percent} % asked)", outcome.lost));
+    line("sent again", outcome.sent_again.to_string());
+    line("of those needlessly", outcome.spurious.to_string());
+    line("acknowledgements", outcome.acknowledgements.to_string());
     line(
         "probes, timeouts",
         format!("{}, {}", outcome.probes, outcome.timeouts),
     );
     let rate = outcome.cycles as f64 / outcome.seconds.max(1e-9);
     line(
-        "clocks of each unit",
+        "clocks of each NIC",
         format!("{} ({rate:.0} clocks/s)", outcome.cycles),
     );
+    line("traffic", report.pcap.display().to_string());
     line(
         "model and RTL",
         if outcome.equal {
@@ -331,8 +335,8 @@ fn print_demo(report: &demo::Report, json: bool) -> Result<()> {
             "DIFFERENT".to_string()
         },
     );
-    if let Some((unit, mismatch)) = &outcome.mismatch {
-        println!("{unit}: {mismatch}");
+    if let Some(mismatch) = &outcome.mismatch {
+        println!("{mismatch}");
     }
     println!("waveform: {}", report.vcd.display());
     println!("again:    {}", report.replay);

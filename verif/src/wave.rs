@@ -83,6 +83,12 @@ impl Recording {
         recording
     }
 
+    /// The same under another name than the unit's, for one of several of a kind.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.unit = name;
+        self
+    }
+
     fn clocks(&self) -> usize {
         self.sides[0].words.len() / self.sides[0].words_per_clock
     }
@@ -121,12 +127,7 @@ fn dump(output: &mut impl Write, recordings: &[Recording], first: usize) -> std:
         writer.add_module(recording.unit)?;
         for side in &recording.sides {
             writer.add_module(side.scope)?;
-            let of_side: std::io::Result<Vec<IdCode>> = side
-                .ports
-                .iter()
-                .map(|port| writer.add_var(VarType::Wire, port.width, port.name, None))
-                .collect();
-            codes.push(of_side?);
+            codes.push(declare(&mut writer, side)?);
             writer.upscope()?;
         }
         writer.upscope()?;
@@ -149,6 +150,39 @@ fn dump(output: &mut impl Write, recordings: &[Recording], first: usize) -> std:
         writer.change_scalar(clk, Value::V1)?;
     }
     writer.flush()
+}
+
+/// Declares a side's ports, those of a stream in a group of their own.
+fn declare<W: Write>(writer: &mut Writer<W>, side: &Side) -> std::io::Result<Vec<IdCode>> {
+    let mut codes = Vec::new();
+    let mut group = None;
+    for port in &side.ports {
+        let its = stream(port.name);
+        if its != group {
+            if group.is_some() {
+                writer.upscope()?;
+            }
+            if let Some(name) = its {
+                writer.add_module(name)?;
+            }
+            group = its;
+        }
+        codes.push(writer.add_var(VarType::Wire, port.width, port.name, None)?);
+    }
+    if group.is_some() {
+        writer.upscope()?;
+    }
+    Ok(codes)
+}
+
+/// The stream that a port belongs to: its name up to the field's, which is behind the last underscore that follows the stream's own name.
+fn stream(port: &str) -> Option<&str> {
+    const AXIS: usize = "s_axis_".len();
+    let rest = port
+        .strip_prefix("s_axis_")
+        .or_else(|| port.strip_prefix("m_axis_"))?;
+    let end = rest.find('_')?;
+    Some(&port[..AXIS + end])
 }
 
 fn changes<W: Write>(

@@ -9,7 +9,7 @@ use crate::{
 };
 use metaroce_model::{
     Params,
-    pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, Receive, SEND, Setup, Start},
+    pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, Receive, Request, SEND, Setup, Start},
     port::{
         configuration::command,
         counters::COUNTERS,
@@ -129,6 +129,8 @@ pub struct Nic {
     refused: u32,
     /// Strangers forge: their frames' checksums are right, hosts post too much and configure anew what is in use. Until the next reset only memory is looked at.
     forging: bool,
+    /// The stream that forged packets are mostly for.
+    forged_stream: u16,
     /// A frame that went by, to be sent again changed.
     sample: Option<Frame>,
     bins: Bins,
@@ -149,6 +151,7 @@ impl Stimulus<Unit> for Nic {
             strangers: 0,
             refused: 0,
             forging: false,
+            forged_stream: 0,
             sample: None,
             bins: Bins::new(names.copied()),
         };
@@ -324,6 +327,7 @@ impl Nic {
             }
         }
         let stream = self.random.random_range(0..self.params.total_streams()) as u16;
+        self.forged_stream = stream;
         for identifier in 0..self.params.receives + 2 {
             let receive = Receive {
                 address: TARGET,
@@ -331,6 +335,14 @@ impl Nic {
                 identifier,
             };
             self.pair.left.host.receive(stream, receive);
+        }
+        for identifier in 0..self.params.messages + 2 {
+            let request = Request {
+                length: self.params.mtu_bytes,
+                identifier,
+                ..Request::default()
+            };
+            self.pair.left.host.request(stream, request);
         }
         self.pair.left.host.command(Inputs {
             s_axis_command_command: command::CONNECT,
@@ -428,6 +440,8 @@ impl Nic {
         let params = &self.params;
         let random = &mut self.random;
         let mtu = params.mtu_bytes;
+        let usual = random.random_range(0..4) > 0;
+        let usual_stream = u32::from(self.forged_stream);
         let bytes = random.random_range(0..=mtu / 4);
         let length = match random.random_range(0..4) {
             0 => random.random_range(0..=bytes),
@@ -448,12 +462,16 @@ impl Nic {
                 code: random.random_range(1..5),
             }),
             other => Body::Data(Data {
-                stream: random.random_range(0..=params.streams) as u16,
+                stream: if usual {
+                    usual_stream % params.streams
+                } else {
+                    random.random_range(0..=params.streams)
+                } as u16,
                 message: random.random_range(0..8),
                 message_length: length,
                 offset: length.saturating_sub(bytes),
                 immediate: random.random::<bool>().then_some(7),
-                target: if other < 6 {
+                target: if other < 5 {
                     Target::Write {
                         key: if random.random() { KEY } else { random.random() },
                         address: TARGET + if random.random() { 0 } else { REGION_BYTES - 3 },
@@ -480,7 +498,11 @@ impl Nic {
                 ..Route::default()
             },
             base: Base {
-                connection: random.random_range(0..params.connections),
+                connection: if usual {
+                    usual_stream / params.streams
+                } else {
+                    random.random_range(0..params.connections)
+                },
                 path: random.random_range(0..params.paths) as u8,
                 psn,
                 timestamp: random.random(),
