@@ -770,14 +770,14 @@ pub const MUTATIONS: [Mutation; 16] = [
     Mutation { signal: "sack_tx_funnel_any", fault: Fault::Operator },
     Mutation { signal: "scheduler_funnel_chosen_2", fault: Fault::Operator },
     Mutation { signal: "sack_rx_funnel_psn", fault: Fault::Increment },
-    Mutation { signal: "packet_table_funnel_psn", fault: Fault::Increment },
+    Mutation { signal: "packet_table_funnel_packet", fault: Fault::Increment },
     // What results are and where they go.
     Mutation { signal: "next_result", fault: Fault::Operator },
     Mutation { signal: "posted_result", fault: Fault::Operator },
     Mutation { signal: "pending_result", fault: Fault::Operator },
     Mutation { signal: "opened_result", fault: Fault::Zero },
     Mutation { signal: "request_event_op", fault: Fault::Invert },
-    Mutation { signal: "looked", fault: Fault::Operator },
+    Mutation { signal: "looked", fault: Fault::Zero },
     Mutation { signal: "read_result", fault: Fault::Operator },
     Mutation { signal: "request_taken", fault: Fault::Operator },
 ];
