@@ -61,6 +61,12 @@ fn finish(pair: &mut Pair<Nic, Nic>, clocks: u64) {
         "not done after {clocks} clocks: {} completions, links {:?} {:?}",
         pair.scoreboard.completed, pair.left.link.seen, pair.right.link.seen
     );
+    // Acknowledgements under way, and those that wait for their delay, come to their end.
+    for _ in 0..20_000 {
+        pair.step().unwrap();
+    }
+    assert_eq!(pair.left.nic.leftovers(), [""; 0]);
+    assert_eq!(pair.right.nic.leftovers(), [""; 0]);
 }
 
 /// R4, R5, R10, R11: one message of each kind.

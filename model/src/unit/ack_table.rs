@@ -71,6 +71,11 @@ impl Unit for AckTable {
 }
 
 impl AckTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.paths.iter().all(|path| path.waiting == 0 && !path.due)
+    }
+
     #[inline]
     fn execute(&mut self, operation: &Inputs, delay: u16) -> Outputs {
         let path = &mut self.paths[usize::from(operation.s_axis_op_path)];

@@ -176,6 +176,15 @@ impl Unit for Acknowledger {
 }
 
 impl Acknowledger {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.jobs == 0
+            && self.due.is_empty()
+            && self.nak.is_empty()
+            && self.waiting.is_empty()
+            && self.ack.is_empty()
+    }
+
     fn reset(&mut self) {
         self.jobs = 0;
         self.due.clear();

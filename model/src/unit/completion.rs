@@ -173,6 +173,17 @@ impl Unit for Completion {
 }
 
 impl Completion {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.received.is_empty()
+            && self.sent.is_empty()
+            && self.error.is_empty()
+            && self.cqe.is_empty()
+            && self.waiting_received.is_empty()
+            && self.waiting_sent.is_empty()
+            && self.waiting_error.is_empty()
+    }
+
     fn reset(&mut self) {
         self.received.clear();
         self.sent.clear();

@@ -89,6 +89,11 @@ impl Unit for FrameBuffer {
 }
 
 impl FrameBuffer {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.read == self.commit && self.commit == self.write
+    }
+
     #[inline]
     fn is_ready(&self) -> bool {
         self.write.wrapping_sub(self.read) < self.capacity

@@ -85,6 +85,11 @@ impl Unit for MessageTable {
 }
 
 impl MessageTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.streams.iter().all(|stream| stream.begun | stream.whole == 0)
+    }
+
     #[inline]
     fn execute(&mut self, operation: &Inputs) -> Outputs {
         let index = operation.s_axis_op_stream;

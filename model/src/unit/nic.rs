@@ -1247,6 +1247,33 @@ impl Unit for Nic {
 }
 
 impl Nic {
+    /// Names of the units in which something is left that an idle NIC must not have: packets in flight or outstanding, requests and messages, debts, tokens of jobs, entries of
+    /// queues.
+    pub fn leftovers(&self) -> Vec<&'static str> {
+        let units = [
+            (PathTable::NAME, self.paths.table.is_at_rest()),
+            (SackTx::NAME, self.sack_tx.table.is_at_rest()),
+            (RequestTable::NAME, self.requests.table.is_at_rest()),
+            (ReceiveTable::NAME, self.receives.table.is_at_rest()),
+            ("received messages", self.received.table.is_at_rest()),
+            ("sent messages", self.sent.table.is_at_rest()),
+            (AckTable::NAME, self.acks.table.is_at_rest()),
+            (Scheduler::NAME, self.schedule.table.is_at_rest()),
+            (RetryTable::NAME, self.retries.table.is_at_rest()),
+            (FrameBuffer::NAME, self.frame_buffer.is_at_rest()),
+            (Receiver::NAME, self.receiver.is_at_rest()),
+            (Placement::NAME, self.placement.is_at_rest()),
+            ("received teller", self.received_teller.is_at_rest()),
+            ("sent teller", self.sent_teller.is_at_rest()),
+            (Completion::NAME, self.completion.is_at_rest()),
+            (Acknowledger::NAME, self.acknowledger.is_at_rest()),
+            (Transmitter::NAME, self.transmitter.is_at_rest()),
+            (Retirement::NAME, self.retirement.is_at_rest()),
+        ];
+        let left = units.into_iter().filter(|(_, at_rest)| !at_rest);
+        left.map(|(name, _)| name).collect()
+    }
+
     fn reset_funnels(&mut self) {
         self.connections.funnel = Funnel::new();
         self.keys.funnel = Funnel::new();

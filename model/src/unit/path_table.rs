@@ -127,6 +127,11 @@ impl Unit for PathTable {
 }
 
 impl PathTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.paths.iter().all(|path| path.in_flight == 0)
+    }
+
     /// An operation that issues: changes the contexts and gives the result.
     #[inline]
     fn operate(&mut self, operation: &Inputs) -> Outputs {

@@ -192,6 +192,18 @@ impl Unit for Placement {
 }
 
 impl Placement {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.released == 0
+            && self.passing == Passing::Nothing
+            && self.place.is_empty()
+            && self.transfers.is_empty()
+            && self.tokens.is_empty()
+            && self.command.is_empty()
+            && self.beat.is_empty()
+            && self.write.is_empty()
+    }
+
     fn reset(&mut self) {
         self.place.clear();
         self.transfers.clear();

@@ -80,6 +80,11 @@ impl Unit for ReceiveTable {
 }
 
 impl ReceiveTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.streams.iter().all(|stream| stream.open() == 0)
+    }
+
     #[inline]
     fn execute(&mut self, operation: &Inputs) -> Outputs {
         let index = operation.s_axis_op_stream;

@@ -178,6 +178,17 @@ impl Unit for Receiver {
 }
 
 impl Receiver {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.jobs == 0
+            && self.place.is_empty()
+            && self.owe.is_empty()
+            && self.nak.is_empty()
+            && self.sacked.is_empty()
+            && self.judged.is_empty()
+            && self.known.is_empty()
+    }
+
     fn reset(&mut self) {
         self.jobs = 0;
         self.to_check.clear();

@@ -101,6 +101,11 @@ impl Unit for RequestTable {
 }
 
 impl RequestTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.streams.iter().all(|stream| stream.oldest == stream.posted)
+    }
+
     #[inline]
     fn execute(&mut self, operation: &Inputs) -> Outputs {
         let index = operation.s_axis_op_stream;

@@ -246,6 +246,18 @@ impl Unit for Retirement {
 }
 
 impl Retirement {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.walking == 0
+            && self.jobs == 0
+            && self.sacked.is_empty()
+            && self.contexts.is_empty()
+            && self.packet.is_empty()
+            && self.read.is_empty()
+            && self.count.is_empty()
+            && self.error.is_empty()
+    }
+
     fn reset(&mut self) {
         self.words.fill(Word::default());
         self.machine = Machine::Idle;

@@ -66,3 +66,10 @@ impl Unit for RetryTable {
             .clock(result, offered, inputs.m_axis_result_tready);
     }
 }
+
+impl RetryTable {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.queued.contains(&true)
+    }
+}

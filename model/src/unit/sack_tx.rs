@@ -89,6 +89,13 @@ impl Unit for SackTx {
 }
 
 impl SackTx {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.paths.iter().all(|path| path.base == path.next)
+    }
+}
+
+impl SackTx {
     #[inline]
     fn execute(&mut self, operation: &Operation) -> Event {
         let path = &mut self.paths[usize::from(operation.path)];

@@ -82,6 +82,15 @@ impl Unit for Scheduler {
     }
 }
 
+impl Scheduler {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.connections
+            .iter()
+            .all(|c| c.unsent == 0 && !c.queued && !c.window_closed)
+    }
+}
+
 impl Connection {
     #[inline]
     fn may_send(&self) -> bool {

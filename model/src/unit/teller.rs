@@ -155,6 +155,14 @@ impl Unit for Teller {
 }
 
 impl Teller {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.slots.iter().any(|slot| slot.busy)
+            && self.count.is_empty()
+            && self.op.is_empty()
+            && self.told.is_empty()
+    }
+
     #[inline]
     fn result(&mut self, inputs: &Inputs) {
         let stream = inputs.result_stream;

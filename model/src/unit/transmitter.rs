@@ -392,6 +392,24 @@ impl Unit for Transmitter {
 }
 
 impl Transmitter {
+    /// Nothing of the past is left that an idle NIC must not have.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.jobs == 0
+            && self.ready.is_empty()
+            && self.retry.is_empty()
+            && self.probe.is_empty()
+            && self.to_route.is_empty()
+            && self.to_send.is_empty()
+            && self.to_pack.is_empty()
+            && self.to_read.is_empty()
+            && self.to_look.is_empty()
+            && self.to_finish.is_empty()
+            && self.data.is_empty()
+            && self.fetch.is_empty()
+            && self.align.is_empty()
+            && self.charge.is_empty()
+    }
+
     fn reset(&mut self) {
         self.jobs = 0;
         self.again = false;
