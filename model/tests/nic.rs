@@ -5,6 +5,7 @@ use metaroce_model::{
     pair::{Faults, Frame, IMMEDIATE, Message, Pair, SEND, Setup, Start},
     port::{configuration::command, counters::index, nic},
     unit::{Unit, nic::Nic},
+    wire::NakCode,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -36,6 +37,12 @@ fn pair_ahead(
     } else {
         (0, 1000)
     };
+    configure(params, &mut pair, setup);
+    pair
+}
+
+/// Tells both ends of the region and of each other.
+fn configure(params: &Params, pair: &mut Pair<Nic, Nic>, setup: impl Fn(u8) -> Setup) {
     for end in [&mut pair.left, &mut pair.right] {
         end.host.memory.allow(TARGET..TARGET + REGION_BYTES);
         end.host.command(nic::Inputs {
@@ -49,7 +56,6 @@ fn pair_ahead(
         });
     }
     pair.configure(params, setup).unwrap();
-    pair
 }
 
 /// Runs until all is done, and nothing went wrong.
@@ -297,4 +303,90 @@ fn hostile_frames_do_no_harm() {
     pair.scoreboard
         .verify(&pair.left.host.memory, &pair.right.host.memory);
     assert_eq!(pair.wrongs(), []);
+}
+
+/// R5, R11: a Write with a key that names no region writes nothing, tells the sender once, and stops that connection only.
+#[test]
+fn a_refused_write_stops_its_connection_only() {
+    let params = Params::load("tiny").unwrap();
+    let mut pair = pair(&params, Faults::NONE, 31, Setup::new);
+    let message = |key, remote| Message {
+        kind: IMMEDIATE,
+        length: 700,
+        local: SOURCE,
+        remote,
+        key,
+        immediate: 5,
+    };
+    pair.post(0, 0, message(KEY ^ 0x0100_0000, TARGET));
+    let other_connection = params.streams as u16;
+    for number in 0..20 {
+        pair.post(0, other_connection, message(KEY, TARGET + 0x1000 * (number + 1)));
+    }
+    for _ in 0..40_000 {
+        pair.step().unwrap();
+    }
+    assert_eq!(pair.wrongs(), []);
+    assert_eq!(pair.scoreboard.completed, 40);
+    let [(0, error)] = pair.scoreboard.errors[..] else {
+        panic!("{:?}", pair.scoreboard.errors);
+    };
+    assert_eq!(
+        (error.error, error.stream, error.message),
+        (NakCode::BadKey.value(), 0, 0)
+    );
+    assert_eq!(pair.right.host.memory.written, 20 * 700);
+}
+
+/// R5: a Send whose receive comes late is refused, sent again, and arrives; no error is told.
+#[test]
+fn a_late_receive_is_waited_for() {
+    let params = Params::load("tiny").unwrap();
+    let mut pair = pair(&params, Faults::NONE, 32, Setup::new);
+    pair.right.host.pace.receive = 0;
+    for number in 0..6 {
+        pair.post(
+            0,
+            0,
+            Message {
+                kind: SEND,
+                length: 600,
+                local: SOURCE + number,
+                remote: TARGET + 0x1000 * number,
+                ..Message::default()
+            },
+        );
+    }
+    for _ in 0..20_000 {
+        pair.step().unwrap();
+    }
+    assert_eq!(pair.scoreboard.completed, 0);
+    assert!(pair.right.link.seen.refusals > 0);
+    pair.right.host.pace.receive = 16;
+    finish(&mut pair, 200_000);
+    assert_eq!((pair.scoreboard.completed, pair.scoreboard.errors.len()), (12, 0));
+}
+
+/// Safety: a reset of both ends in whatever they are doing, and everything works as at first.
+#[test]
+fn a_reset_in_any_state_recovers() {
+    let params = Params::load("tiny").unwrap();
+    let faults = Faults {
+        damage: 300,
+        mark: 1000,
+        ..Faults::loss(500)
+    };
+    let mut pair = pair(&params, faults, 41, Setup::new);
+    let mut random = ChaCha8Rng::seed_from_u64(42);
+    for round in 0..40 {
+        random_messages(&params, &mut pair, 60, 2 * params.mtu_bytes, round);
+        for _ in 0..random.random_range(0..3000) {
+            pair.step().unwrap();
+        }
+        assert_eq!(pair.wrongs(), []);
+        pair.reset();
+        configure(&params, &mut pair, Setup::new);
+    }
+    random_messages(&params, &mut pair, 300, 2 * params.mtu_bytes, 99);
+    finish(&mut pair, 2_000_000);
 }
