@@ -93,32 +93,81 @@ impl Pace {
     };
 }
 
-/// A stream's posts that wait, and those that the NIC has and has not completed.
+/// A stream's posts that wait, and how many the NIC has and has not completed.
 #[derive(Clone, Debug)]
-struct Posts<T> {
+struct Stream<T> {
     waiting: VecDeque<T>,
     open: u32,
+}
+
+/// The posts of all streams, offered in turn.
+#[derive(Clone, Debug)]
+struct Posts<T> {
+    streams: Vec<Stream<T>>,
+    /// Streams with posts that wait, each once.
+    turn: VecDeque<u16>,
+    /// The stream whose post is offered, until it is accepted.
+    offered: Option<u16>,
+    /// How many of a stream's the NIC takes.
     most: u32,
 }
 
 impl<T: Copy> Posts<T> {
-    fn new(most: u32) -> Self {
-        Self {
+    fn new(streams: u32, most: u32) -> Self {
+        let stream = Stream {
             waiting: VecDeque::new(),
             open: 0,
+        };
+        Self {
+            streams: vec![stream; streams as usize],
+            turn: VecDeque::new(),
+            offered: None,
             most,
         }
     }
 
-    fn next(&self, overruns: bool) -> Option<T> {
-        (overruns || self.open < self.most)
-            .then(|| self.waiting.front().copied())
-            .flatten()
+    fn add(&mut self, stream: u16, post: T) {
+        let waiting = &mut self.streams[usize::from(stream)].waiting;
+        if waiting.is_empty() {
+            self.turn.push_back(stream);
+        }
+        waiting.push_back(post);
     }
 
-    fn posted(&mut self) {
-        self.waiting.pop_front();
-        self.open += 1;
+    /// Offers the next one, if the host is `willing`; it stays offered until it is accepted. `overruns`: whatever the NIC has.
+    fn offer(&mut self, overruns: bool, willing: impl FnOnce() -> bool) -> Option<(u16, T)> {
+        if self.offered.is_none() && !self.turn.is_empty() && willing() {
+            let mut turn = self.turn.iter().copied();
+            self.offered =
+                turn.find(|&stream| overruns || self.streams[usize::from(stream)].open < self.most);
+        }
+        let stream = self.offered?;
+        let post = self.streams[usize::from(stream)].waiting.front()?;
+        Some((stream, *post))
+    }
+
+    /// What was offered was accepted.
+    fn accepted(&mut self) {
+        let Some(number) = self.offered.take() else { return };
+        let stream = &mut self.streams[usize::from(number)];
+        stream.waiting.pop_front();
+        stream.open += 1;
+        let again = !stream.waiting.is_empty();
+        self.turn.retain(|&other| other != number);
+        self.turn.extend(again.then_some(number));
+    }
+
+    fn completed(&mut self, stream: u16) {
+        let open = &mut self.streams[usize::from(stream)].open;
+        *open = open.saturating_sub(1);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.turn.is_empty() && self.streams.iter().all(|stream| stream.open == 0)
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.streams.len() as u32, self.most);
     }
 }
 
@@ -126,15 +175,9 @@ impl<T: Copy> Posts<T> {
 #[derive(Clone, Debug)]
 pub struct Host {
     lanes: u64,
-    streams: u16,
     commands: VecDeque<nic::Inputs>,
-    requests: Vec<Posts<Request>>,
-    receives: Vec<Posts<Receive>>,
-    /// The stream whose post is offered, and the one that was last.
-    requesting: Option<u16>,
-    receiving: Option<u16>,
-    last_request: u16,
-    last_receive: u16,
+    requests: Posts<Request>,
+    receives: Posts<Receive>,
     /// Transfers asked for: clock of the answer, address of the next beat, end.
     fetches: VecDeque<(u64, u64, u64)>,
     reading: bool,
@@ -153,17 +196,12 @@ pub struct Host {
 impl Host {
     /// A host with nothing configured or posted.
     pub fn new(params: &Params, seed: u64) -> Self {
-        let streams = params.total_streams() as u16;
+        let streams = params.total_streams();
         Self {
             lanes: params.lanes().into(),
-            streams,
             commands: VecDeque::new(),
-            requests: vec![Posts::new(params.messages); streams.into()],
-            receives: vec![Posts::new(params.receives); streams.into()],
-            requesting: None,
-            receiving: None,
-            last_request: 0,
-            last_receive: 0,
+            requests: Posts::new(streams, params.messages),
+            receives: Posts::new(streams, params.receives),
             fetches: VecDeque::new(),
             reading: false,
             memory: Memory::new(seed),
@@ -194,37 +232,26 @@ impl Host {
 
     /// A work request for a stream, to be posted when the NIC has room.
     pub fn request(&mut self, stream: u16, request: Request) {
-        self.requests[usize::from(stream)].waiting.push_back(request);
+        self.requests.add(stream, request);
     }
 
     /// A receive for a stream, to be posted when the NIC has room.
     pub fn receive(&mut self, stream: u16, receive: Receive) {
-        self.receives[usize::from(stream)].waiting.push_back(receive);
+        self.receives.add(stream, receive);
     }
 
     /// Everything posted is complete, and memory owes nothing.
     pub fn is_idle(&self) -> bool {
-        self.commands.is_empty()
-            && self.fetches.is_empty()
-            && self
-                .requests
-                .iter()
-                .all(|posts| posts.open == 0 && posts.waiting.is_empty())
+        self.commands.is_empty() && self.fetches.is_empty() && self.requests.is_idle()
     }
 
     /// The NIC was reset: it has forgotten all that was posted, and asks memory for nothing.
     pub fn reset(&mut self) {
         self.commands.clear();
         self.fetches.clear();
-        (self.requesting, self.receiving, self.reading) = (None, None, false);
-        for posts in &mut self.requests {
-            posts.open = 0;
-            posts.waiting.clear();
-        }
-        for posts in &mut self.receives {
-            posts.open = 0;
-            posts.waiting.clear();
-        }
+        self.reading = false;
+        self.requests.clear();
+        self.receives.clear();
     }
 
     /// What the host gives its NIC in a clock; [`Host::clock`] ends it.
@@ -237,15 +264,7 @@ impl Host {
         inputs.config_probe = self.constants.config_probe;
         inputs.config_first_probe = self.constants.config_first_probe;
         inputs.counter_index = self.constants.counter_index;
-        let (streams, overruns) = (self.streams, self.overruns);
-        let after = |last: u16| (1..=streams).map(move |step| (last + step) % streams);
-        if self.requesting.is_none() && willing(pace.post) {
-            self.requesting = after(self.last_request)
-                .find(|&stream| self.requests[usize::from(stream)].next(overruns).is_some());
-        }
-        if let Some(stream) = self.requesting
-            && let Some(request) = self.requests[usize::from(stream)].next(overruns)
-        {
+        if let Some((stream, request)) = self.requests.offer(self.overruns, || willing(pace.post)) {
             inputs.s_axis_wqe_tvalid = true;
             inputs.s_axis_wqe_stream = stream;
             inputs.s_axis_wqe_kind = request.kind;
@@ -256,13 +275,7 @@ impl Host {
             inputs.s_axis_wqe_immediate = request.immediate;
             inputs.s_axis_wqe_identifier = request.identifier;
         }
-        if self.receiving.is_none() && willing(pace.receive) {
-            self.receiving = after(self.last_receive)
-                .find(|&stream| self.receives[usize::from(stream)].next(overruns).is_some());
-        }
-        if let Some(stream) = self.receiving
-            && let Some(receive) = self.receives[usize::from(stream)].next(overruns)
-        {
+        if let Some((stream, receive)) = self.receives.offer(self.overruns, || willing(pace.receive)) {
             inputs.s_axis_rq_tvalid = true;
             inputs.s_axis_rq_stream = stream;
             inputs.s_axis_rq_address = receive.address;
@@ -296,14 +309,10 @@ impl Host {
             self.commands.pop_front();
         }
         if inputs.s_axis_wqe_tvalid && outputs.s_axis_wqe_tready {
-            self.requests[usize::from(inputs.s_axis_wqe_stream)].posted();
-            self.last_request = inputs.s_axis_wqe_stream;
-            self.requesting = None;
+            self.requests.accepted();
         }
         if inputs.s_axis_rq_tvalid && outputs.s_axis_rq_tready {
-            self.receives[usize::from(inputs.s_axis_rq_stream)].posted();
-            self.last_receive = inputs.s_axis_rq_stream;
-            self.receiving = None;
+            self.receives.accepted();
         }
         if inputs.s_axis_read_tvalid
             && outputs.s_axis_read_tready
@@ -343,12 +352,11 @@ impl Host {
             kind: outputs.m_axis_cqe_kind,
             identifier: outputs.m_axis_cqe_identifier,
         };
-        let stream = usize::from(completion.stream);
         if completion.error == 0 {
             if !completion.received {
-                self.requests[stream].open = self.requests[stream].open.saturating_sub(1);
+                self.requests.completed(completion.stream);
             } else if completion.kind & SEND != 0 {
-                self.receives[stream].open = self.receives[stream].open.saturating_sub(1);
+                self.receives.completed(completion.stream);
             }
         }
         self.completions.push_back(completion);
@@ -371,6 +379,8 @@ pub struct Start {
 pub struct Setup {
     /// 0 or 1: which of both ends.
     pub end: u8,
+    /// Connections that are set up, at most.
+    pub connections: u32,
     /// Window of a path in packets.
     pub window: u16,
     /// Rate of a connection, a 12-bit float in bytes a tick x 2^16.
@@ -386,6 +396,7 @@ impl Setup {
     pub fn new(end: u8) -> Self {
         Self {
             end,
+            connections: u32::MAX,
             window: 24,
             rate: 15 << 8 | 255,
             burst: 16_000,
@@ -418,7 +429,7 @@ impl Setup {
                 ..command(command::LOCAL)
             });
         }
-        for connection in 0..params.connections {
+        for connection in 0..params.connections.min(self.connections) {
             host.command(nic::Inputs {
                 s_axis_command_index: connection as u16,
                 s_axis_command_flag: true,

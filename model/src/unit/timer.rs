@@ -153,7 +153,7 @@ impl Unit for Timer {
         if steps {
             self.path.put((op::READ, self.index, inputs.now));
             self.ack.put((self.index, inputs.now));
-            self.index = (self.index + 1) % self.probes.len() as u16;
+            self.index = self.index.wrapping_add(1) & (self.probes.len() - 1) as u16;
             self.wait = STEP_CLOCKS - 1;
             self.reads += 1;
         }

@@ -27,6 +27,8 @@ const TARGET: u64 = 0x2_ffff_0000;
 /// The region that may be written to, in both hosts.
 const REGION_BYTES: u64 = 1 << 28;
 const KEY: u32 = 0x0100_0003;
+/// Connections that are used, at most: a large profile's take too long to set up.
+const CONNECTIONS: u32 = 16;
 /// Clocks between two resets, on average.
 const RESET_CLOCKS: u64 = 60_000;
 /// Messages that wait to be sent, in each direction.
@@ -204,6 +206,11 @@ const BINS_FIRST: usize = {
 };
 
 impl Nic {
+    /// Streams that are used.
+    fn streams(&self) -> u16 {
+        (self.params.connections.min(CONNECTIONS) * self.params.streams) as u16
+    }
+
     /// Both ends are in reset: what they are told afterwards.
     fn begin(&mut self) {
         let params = &self.params;
@@ -239,6 +246,7 @@ impl Nic {
             });
             let setup = Setup {
                 start,
+                connections: CONNECTIONS,
                 window: self.random.random_range(1..40),
                 rate: self.random.random_range(11..16) << 8 | self.random.random_range(128..256),
                 ..Setup::new(end as u8)
@@ -313,7 +321,7 @@ impl Nic {
         self.pair.left.host.overruns = true;
         self.strangers = 4000;
         self.until_reset = self.until_reset.min(20_000);
-        for stream in 0..self.params.total_streams() as u16 {
+        for stream in 0..self.streams() {
             if self.random.random_range(0..4) == 0 {
                 self.pair.left.host.command(Inputs {
                     s_axis_command_command: command::STREAM,
@@ -326,7 +334,7 @@ impl Nic {
                 });
             }
         }
-        let stream = self.random.random_range(0..self.params.total_streams()) as u16;
+        let stream = self.random.random_range(0..self.streams());
         self.forged_stream = stream;
         for identifier in 0..self.params.receives + 2 {
             let receive = Receive {
@@ -357,6 +365,7 @@ impl Nic {
         if waiting >= WAITING || !self.random.random_ratio(1, 16) {
             return;
         }
+        let streams = self.streams();
         let random = &mut self.random;
         let mtu = self.params.mtu_bytes;
         let from: u8 = random.random_range(0..2);
@@ -385,7 +394,7 @@ impl Nic {
             key,
             immediate: if kind & IMMEDIATE != 0 { random.random() } else { 0 },
         };
-        let stream = random.random_range(0..self.params.total_streams()) as u16;
+        let stream = random.random_range(0..streams);
         self.posted += 1 + u64::from(kind != 0);
         self.pair.post(from, stream, message);
     }
