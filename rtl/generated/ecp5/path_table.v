@@ -40,7 +40,7 @@ module path_table (
     output wire [15:0] m_axis_result_packets, // Running count of packets acknowledged.
     output wire [15:0] m_axis_result_marked, // Running count of packets that arrived marked.
     output wire [15:0] m_axis_result_utilisation, // Packets sent, halved every epoch.
-    output wire [31:0] m_axis_result_last_progress // When something was last acknowledged.
+    output wire [31:0] m_axis_result_last_progress // When something was last acknowledged, or sent with nothing in flight.
 );
 
     wire moves;
@@ -270,6 +270,7 @@ module path_table (
     reg [15:0] marked_10;
     wire [21:0] next_epoch_3;
     reg [21:0] epoch_3;
+    wire progress_since;
     wire [31:0] changed_last_progress;
     wire [31:0] next_last_progress_3;
     reg [31:0] last_progress_3;
@@ -597,7 +598,8 @@ module path_table (
         : (kept_marked + {7'h0, marked_added_2});
     assign next_epoch_3 = idle_2 ? 22'h0
         : new_now_2[31:10];
-    assign changed_last_progress = touch_2 ? new_now_2
+    assign progress_since = (touch_2 | (send_2 & (~(|kept_in_flight))));
+    assign changed_last_progress = progress_since ? new_now_2
         : kept_last_progress;
     assign next_last_progress_3 = idle_2 ? 32'h0
         : changed_last_progress;

@@ -112,16 +112,12 @@ impl<'a> Printer<'a> {
             } else {
                 "output"
             };
-            let net = if self.procedural.contains(&port.name) && self.module.custom.is_none() {
-                "reg"
-            } else {
-                "wire"
+            let is_register = match &self.module.custom {
+                // Hand-written text drives an output in a block, unless it assigns it.
+                Some(text) => port.kind == Kind::Output && !text.contains(&format!("assign {} =", port.name)),
+                None => self.procedural.contains(&port.name),
             };
-            let net = if self.module.custom.is_some() && port.kind == Kind::Output {
-                "reg"
-            } else {
-                net
-            };
+            let net = if is_register { "reg" } else { "wire" };
             let comma = if position + 1 < ports.len() { "," } else { "" };
             let doc = if port.doc.is_empty() {
                 String::new()

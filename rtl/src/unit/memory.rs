@@ -74,9 +74,7 @@ pub fn lookup_ram(depth: u32, width: u32) -> Rc<Module> {
         end
     end
 
-    always @* begin
-        read_data = memory[read_address];
-    end
+    assign read_data = memory[read_address];
 ",
         width - 1,
         depth - 1

@@ -281,7 +281,7 @@ impl Nic {
             ..faults
         };
         // Now and then nothing gets through for longer than all probes take.
-        let outage = random.random_range(0..24) == 0;
+        let outage = random.random_range(0..12) == 0;
         let faults = if outage {
             Faults {
                 loss: 10_000,
@@ -310,8 +310,11 @@ impl Nic {
         if random.random_range(0..12) == 0 {
             self.forge();
         }
-        let longest = if outage { 60_000 } else { 8000 };
+        let longest = if outage { 80_000 } else { 8000 };
         self.until_phase = self.random.random_range(longest / 2..=longest);
+        if outage {
+            self.until_reset = self.until_reset.max(self.until_phase);
+        }
     }
 
     /// From now on everything is possible, until the next reset.
