@@ -48,6 +48,12 @@ fn connection_table() {
     check::<model::connection_table::ConnectionTable, stimulus::connection_table::ConnectionTable>();
 }
 
+/// H3: stimulus of `counters`.
+#[test]
+fn counters() {
+    check::<model::counters::Counters, stimulus::counters::Counters>();
+}
+
 /// H3: stimulus of `deparser`.
 #[test]
 fn deparser() {

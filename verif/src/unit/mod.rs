@@ -4,6 +4,7 @@ pub mod ack_table;
 pub mod align;
 pub mod axis_register;
 pub mod connection_table;
+pub mod counters;
 pub mod deparser;
 pub mod frame_buffer;
 pub mod key_table;
@@ -72,6 +73,7 @@ units! {
     align::Align,
     axis_register::AxisRegister,
     connection_table::ConnectionTable,
+    counters::Counters,
     key_table::KeyTable,
     message_table::MessageTable,
     deparser::Deparser,
