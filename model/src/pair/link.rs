@@ -85,6 +85,9 @@ pub struct Seen {
     pub damaged: u64,
 }
 
+/// Stream, message and offset of a packet.
+type Part = (u16, u32, u32);
+
 /// One direction.
 #[derive(Debug)]
 pub struct Link {
@@ -96,8 +99,8 @@ pub struct Link {
     paths: BTreeMap<(u8, u16), VecDeque<(u64, Frame)>>,
     /// The frame that is arriving, and its beat.
     arriving: Option<(Frame, usize)>,
-    /// Of a connection, path and PSN: stream, message and offset, and whether a copy has not been lost.
-    sent: HashMap<(u32, u8, u32), ((u16, u32, u32), bool)>,
+    /// Of a connection, path and PSN: what was sent with it, and whether a copy has not been lost.
+    sent: HashMap<(u32, u8, u32), (Part, bool)>,
     /// What went by.
     pub seen: Seen,
     /// Frames as they left, if they are kept.
