@@ -93,13 +93,18 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 8] = [
+pub const MUTATIONS: [Mutation; 13] = [
     Mutation { signal: "happened_0", fault: Fault::Zero },
     Mutation { signal: "happened_10", fault: Fault::Operator },
     Mutation { signal: "happened_16", fault: Fault::Operator },
     Mutation { signal: "happened_29", fault: Fault::Zero },
+    Mutation { signal: "happened_30", fault: Fault::Zero },
+    Mutation { signal: "happened_36", fault: Fault::Invert },
+    Mutation { signal: "counter_22", fault: Fault::Enable },
+    Mutation { signal: "counter_27", fault: Fault::Decrement },
     Mutation { signal: "counter_33", fault: Fault::Increment },
     Mutation { signal: "counter_35", fault: Fault::Enable },
     Mutation { signal: "group_1", fault: Fault::Operator },
+    Mutation { signal: "group_4", fault: Fault::Zero },
     Mutation { signal: "next_shown", fault: Fault::Operator },
 ];
