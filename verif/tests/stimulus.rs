@@ -131,3 +131,9 @@ fn request_table() {
 fn ack_table() {
     check::<model::ack_table::AckTable, stimulus::ack_table::AckTable>();
 }
+
+/// H3: stimulus of `placement`.
+#[test]
+fn placement() {
+    check::<model::placement::Placement, stimulus::placement::Placement>();
+}

@@ -13,6 +13,7 @@ pub mod nic;
 pub mod packet_table;
 pub mod parser;
 pub mod path_table;
+pub mod placement;
 pub mod rate_limiter;
 pub mod receive_table;
 pub mod request_table;
@@ -82,6 +83,7 @@ units! {
     packet_table::PacketTable,
     parser::Parser,
     path_table::PathTable,
+    placement::Placement,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,
     request_table::RequestTable,
