@@ -137,3 +137,9 @@ fn ack_table() {
 fn placement() {
     check::<model::placement::Placement, stimulus::placement::Placement>();
 }
+
+/// H3: stimulus of `acknowledger`.
+#[test]
+fn acknowledger() {
+    check::<model::acknowledger::Acknowledger, stimulus::acknowledger::Acknowledger>();
+}

@@ -1,6 +1,7 @@
 //! Stimulus and functional bins of each unit, under the units' names.
 
 pub mod ack_table;
+pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
 pub mod connection_table;
@@ -71,6 +72,7 @@ macro_rules! units {
 // The model and its stimulus bear the same name in modules of the same name.
 units! {
     ack_table::AckTable,
+    acknowledger::Acknowledger,
     align::Align,
     axis_register::AxisRegister,
     connection_table::ConnectionTable,
