@@ -3,12 +3,13 @@
 //! - [`rtl`]: the Verilated units behind cxx.
 //! - [`lockstep`]: model and RTL side by side, and what a difference looks like.
 //! - [`stimulus`]: what drives the inputs; [`bins`]: what of it must have happened; [`occupancy`]: how full a unit's pipeline is; [`intake`]: when operations
-//!   that wait for each other issue.
+//!   that wait for each other issue; [`answers`]: when a table answers a unit that asks it.
 //! - [`mod@unit`]: stimulus and bins of each unit, one file a unit.
 //! - [`run`]: runs of a unit: from a seed, from a recorded trace, with one line of RTL broken.
 //! - [`demo`]: the main job: a capture through the four units.
 //! - [`shrink`]: cuts a failing trace short; [`wave`]: writes both sides to one waveform file.
 
+pub mod answers;
 pub mod bins;
 pub mod demo;
 pub mod intake;

@@ -142,4 +142,14 @@ fn placement() {
 #[test]
 fn acknowledger() {
     check::<model::acknowledger::Acknowledger, stimulus::acknowledger::Acknowledger>();
+/// H3: stimulus of `completion`.
+#[test]
+fn completion() {
+    check::<model::completion::Completion, stimulus::completion::Completion>();
+}
+
+/// H3: stimulus of `receiver`.
+#[test]
+fn receiver() {
+    check::<model::receiver::Receiver, stimulus::receiver::Receiver>();
 }

@@ -4,6 +4,7 @@ pub mod ack_table;
 pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
+pub mod completion;
 pub mod connection_table;
 pub mod counters;
 pub mod deparser;
@@ -17,6 +18,7 @@ pub mod path_table;
 pub mod placement;
 pub mod rate_limiter;
 pub mod receive_table;
+pub mod receiver;
 pub mod request_table;
 pub mod sack_rx;
 pub mod sack_tx;
@@ -75,6 +77,7 @@ units! {
     acknowledger::Acknowledger,
     align::Align,
     axis_register::AxisRegister,
+    completion::Completion,
     connection_table::ConnectionTable,
     counters::Counters,
     key_table::KeyTable,
@@ -88,6 +91,7 @@ units! {
     placement::Placement,
     rate_limiter::RateLimiter,
     receive_table::ReceiveTable,
+    receiver::Receiver,
     request_table::RequestTable,
     sack_rx::SackRx,
     sack_tx::SackTx,
