@@ -6,7 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 readonly default_folder=$root/rtl/generated/ecp5
 readonly default_tops=(axis_register nic)
-readonly default_tops=(axis_register path_table sack_rx sack_tx rate_limiter parser deparser frame_buffer align connection_table key_table receive_table message_table packet_table request_table ack_table receiver completion nic)
 readonly verilator_waivers=$root/rtl/lint.vlt
 readonly yosys_allowed=$root/rtl/yosys-warnings.allow
 readonly bin=$root/.tools/bin
