@@ -187,6 +187,9 @@ impl Reference {
                 path.window = operation.s_axis_op_window;
             }
             op::SEND => {
+                if path.in_flight == 0 {
+                    path.last_progress = now;
+                }
                 path.in_flight = (path.in_flight + 1).min(most_in_flight);
                 path.utilisation = (path.utilisation + 1).min(65535);
             }

@@ -118,6 +118,17 @@ impl Reference {
         } else if inputs.s_axis_rx_op != op::PACKET {
             self.hit("query", inputs.s_axis_rx_op == op::QUERY);
             self.hit("acknowledge", inputs.s_axis_rx_op == op::ACKNOWLEDGE);
+            // What a packet with this PSN would get.
+            let window = self.committed(index);
+            let ahead = (psn + modulus - window % modulus) % modulus;
+            let received = &self.paths[index].received;
+            result.m_axis_rx_verdict = if ahead >= modulus / 2 || received.contains(&(window + ahead)) {
+                verdict::DUPLICATE
+            } else if ahead >= sack_bits {
+                verdict::OUT_OF_WINDOW
+            } else {
+                verdict::NEW
+            };
         } else {
             let window = self.committed(index);
             let ahead = (psn + modulus - window % modulus) % modulus;
