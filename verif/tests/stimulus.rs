@@ -142,6 +142,8 @@ fn placement() {
 #[test]
 fn acknowledger() {
     check::<model::acknowledger::Acknowledger, stimulus::acknowledger::Acknowledger>();
+}
+
 /// H3: stimulus of `completion`.
 #[test]
 fn completion() {
