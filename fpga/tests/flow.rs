@@ -248,9 +248,9 @@ fn bad_input() {
         "there is no profile 'huge'",
     );
     assert_refused(
-        &build("ulx3s-85f", "tiny", "nic"),
+        &build("ulx3s-85f", "tiny", "sack_zx"),
         2,
-        "there is no unit 'nic': the units are",
+        "there is no unit 'sack_zx': the units are",
     );
     let bench = Bench::new();
     assert_refused(
