@@ -23,6 +23,7 @@ pub mod request_table;
 pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
+pub mod scheduler;
 
 use crate::{
     lockstep::Mismatch,
@@ -97,6 +98,7 @@ units! {
     retry_table::RetryTable,
     sack_rx::SackRx,
     sack_tx::SackTx,
+    scheduler::Scheduler,
 }
 
 /// The unit of that name.
