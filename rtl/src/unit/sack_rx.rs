@@ -442,7 +442,15 @@ fn next_bits_of(psn: &Signal, next_bits: u32) -> Signal {
 }
 
 /// Lines whose breaking the lockstep must find.
-pub const MUTATIONS: [Mutation; 39] = [
+pub const MUTATIONS: [Mutation; 41] = [
+    Mutation {
+        signal: "asked_missing_11",
+        fault: Fault::Zero,
+    },
+    Mutation {
+        signal: "is_new",
+        fault: Fault::Invert,
+    },
     Mutation {
         signal: "query_6",
         fault: Fault::Zero,

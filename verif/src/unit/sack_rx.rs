@@ -48,7 +48,7 @@ const ACCEPTED_BINS: [&str; 19] = [
 ];
 
 /// Bins of a result that is taken.
-const RESULT_BINS: [&str; 13] = [
+const RESULT_BINS: [&str; 17] = [
     "INIT done",
     "NEW in order",
     "NEW opens a hole",
@@ -62,17 +62,22 @@ const RESULT_BINS: [&str; 13] = [
     "window full but for its base",
     "window spans the wrap of the PSN",
     "window's lowest and highest bits both set",
+    "QUERY or ACKNOWLEDGE: NEW",
+    "QUERY or ACKNOWLEDGE: DUPLICATE before the window",
+    "QUERY or ACKNOWLEDGE: DUPLICATE in the window",
+    "QUERY or ACKNOWLEDGE: OUT_OF_WINDOW",
 ];
 
 /// Moving clocks between operations on one path that have bins of their own.
 const DISTANCES: usize = 8;
 /// Bins of two operations on one path, for each distance.
-const HAZARD_BINS: [&str; 5] = [
+const HAZARD_BINS: [&str; 6] = [
     "PACKET {} moving clocks after the last one of its path",
     "PACKET {} moving clocks after the last one of its path, which had the same PSN",
     "PACKET {} moving clocks after the last one of its path, which moved the base",
     "INIT {} moving clocks after the last PACKET of its path",
     "QUERY {} moving clocks after the last PACKET of its path",
+    "QUERY {} moving clocks after the last PACKET of its path, which had the same PSN",
 ];
 
 const ACCEPTED: usize = CLOCK_BINS.len();
@@ -167,7 +172,7 @@ enum Kind {
     Far,
     /// The path starts anew.
     Init,
-    /// QUERY or ACKNOWLEDGE, with any PSN.
+    /// QUERY or ACKNOWLEDGE, with the PSN of a packet that came, may come or is forged.
     Query,
 }
 
@@ -384,9 +389,12 @@ impl SackRx {
             Kind::Far => (bits >> 32) as u32 & psns.mask(),
             Kind::Query => {
                 op = [op::QUERY, op::ACKNOWLEDGE][(any & 1) as usize];
-                match any >> 1 & 3 {
+                match any >> 1 & 7 {
                     0 => path.next,
                     1 => path.base,
+                    2 => path.last_psn,
+                    3 => self.edge(&path, any >> 4),
+                    4 | 5 => psns.add(path.base, within(self.sack_bits)),
                     _ => (bits >> 32) as u32 & psns.mask(),
                 }
             }
@@ -507,6 +515,7 @@ impl SackRx {
                 packet && before.last_moved,
                 init,
                 operation.op == op::QUERY,
+                operation.op == op::QUERY && operation.psn == before.last_psn,
             ];
             for (kind, happened) in kinds.into_iter().enumerate() {
                 self.bins.hit(HAZARD + kind * DISTANCES + distance - 1, happened);
@@ -543,8 +552,10 @@ impl SackRx {
         let packet = outputs.m_axis_rx_op == op::PACKET;
         let new = packet && outputs.m_axis_rx_verdict == verdict::NEW;
         let in_order = new && !outputs.m_axis_rx_new_hole && !outputs.m_axis_rx_filled;
-        let duplicate = outputs.m_axis_rx_verdict == verdict::DUPLICATE;
-        let out = outputs.m_axis_rx_verdict == verdict::OUT_OF_WINDOW;
+        let asked = [op::QUERY, op::ACKNOWLEDGE].contains(&outputs.m_axis_rx_op);
+        let gives = |verdict: u8| outputs.m_axis_rx_verdict == verdict;
+        let duplicate = gives(verdict::DUPLICATE);
+        let out = packet && gives(verdict::OUT_OF_WINDOW);
         let ahead = self.psns.distance(outputs.m_axis_rx_base, outputs.m_axis_rx_psn);
         let vector = outputs.m_axis_rx_vector.data;
         let set: u32 = vector.iter().map(|limb| limb.count_ones()).sum();
@@ -561,8 +572,8 @@ impl SackRx {
                 outputs.m_axis_rx_new_hole,
                 outputs.m_axis_rx_filled && outputs.m_axis_rx_hole,
                 outputs.m_axis_rx_filled && !outputs.m_axis_rx_hole,
-                duplicate && ahead >= self.psns.half(),
-                duplicate && ahead < self.psns.half(),
+                packet && duplicate && ahead >= self.psns.half(),
+                packet && duplicate && ahead < self.psns.half(),
                 out,
                 out && ahead < self.sack_bits,
                 packet && set == 0,
@@ -572,6 +583,10 @@ impl SackRx {
                     && bit(self.psns.mask())
                     && bit(0),
                 bit(0) && bit(self.sack_bits - 1),
+                asked && gives(verdict::NEW),
+                asked && duplicate && ahead >= self.psns.half(),
+                asked && duplicate && ahead < self.psns.half(),
+                asked && gives(verdict::OUT_OF_WINDOW),
             ],
         );
     }
