@@ -27,7 +27,7 @@ const CLOCK_BINS: [&str; 6] = [
 ];
 
 /// Bins of an accepted operation.
-const ACCEPTED_BINS: [&str; 25] = [
+const ACCEPTED_BINS: [&str; 27] = [
     "CONFIGURE",
     "CONFIGURE with clear",
     "CONFIGURE to down",
@@ -36,6 +36,7 @@ const ACCEPTED_BINS: [&str; 25] = [
     "CONFIGURE to probing",
     "SELECT",
     "SEND",
+    "SEND with nothing in flight",
     "SEND uses up the window",
     "SEND with a window below one packet",
     "SEND with the packets in flight saturated",
@@ -48,6 +49,7 @@ const ACCEPTED_BINS: [&str; 25] = [
     "TIMEOUT makes an up path suspect",
     "TIMEOUT of a path that is not up",
     "READ",
+    "ROUTE",
     "reserved code",
     "utilisation halved once",
     "utilisation halved 2 to 15 times",
@@ -56,7 +58,7 @@ const ACCEPTED_BINS: [&str; 25] = [
 ];
 
 /// Bins of a result that is taken.
-const RESULT_BINS: [&str; 20] = [
+const RESULT_BINS: [&str; 23] = [
     "SELECT finds none",
     "SELECT: second of a turn",
     "SELECT: turn ends early, its path is no longer eligible",
@@ -77,6 +79,9 @@ const RESULT_BINS: [&str; 20] = [
     "packets wrap",
     "marked wrap",
     "time of the last progress wraps",
+    "SEND moves the time of the last progress",
+    "SEND moves the time of the last progress after a TIMEOUT",
+    "SEND leaves the time of the last progress",
 ];
 
 /// Moving clocks between two operations that have bins of their own.
@@ -182,7 +187,8 @@ enum Kind {
     AcknowledgeMost,
     Timeout,
     Read,
-    Reserved,
+    /// ROUTE, or the reserved code.
+    Route,
 }
 
 /// Mixtures of kinds, in parts.
@@ -212,7 +218,7 @@ const MIXTURES: [&[(Kind, usize)]; 8] = [
         (Kind::Acknowledge, 5),
         (Kind::Timeout, 4),
         (Kind::Read, 3),
-        (Kind::Reserved, 3),
+        (Kind::Route, 3),
     ],
     // Paths come and go.
     &[
@@ -475,7 +481,7 @@ impl PathTable {
             }
             Kind::Timeout => op::TIMEOUT,
             Kind::Read => op::READ,
-            Kind::Reserved => 6 + (dice >> 15) as u8,
+            Kind::Route => op::ROUTE + (dice >> 15) as u8,
         };
         operation
     }
@@ -608,6 +614,7 @@ impl PathTable {
                 configured(state::PROBING),
                 false,
                 send,
+                send && before.in_flight == 0,
                 send && was && !is,
                 send && before.window >> WINDOW_FRACTION_BITS == 0,
                 send && before.in_flight == limit,
@@ -620,7 +627,8 @@ impl PathTable {
                 timeout && before.state != after.state,
                 timeout && before.state == after.state,
                 code == op::READ,
-                code > op::READ,
+                code == op::ROUTE,
+                code > op::ROUTE,
                 used && halvings == 1,
                 used && (2..16).contains(&halvings),
                 used && halvings >= 16,
@@ -724,6 +732,7 @@ impl PathTable {
         }
         let before = std::mem::replace(&mut self.seen[usize::from(path)], *outputs);
         let acknowledge = outputs.m_axis_result_op == op::ACKNOWLEDGE;
+        let send = outputs.m_axis_result_op == op::SEND;
         let timeout = outputs.m_axis_result_op == op::TIMEOUT;
         let (backoff, backoff_before) = (outputs.m_axis_result_backoff, before.m_axis_result_backoff);
         let rtt = |o: &Outputs| (o.m_axis_result_smoothed_rtt, o.m_axis_result_rtt_variance);
@@ -751,6 +760,9 @@ impl PathTable {
                 acknowledge
                     && progress < progress_before
                     && self.times.distance(progress_before, progress) < self.times.half(),
+                send && progress != progress_before,
+                send && progress != progress_before && before.m_axis_result_op == op::TIMEOUT,
+                send && progress == progress_before && outputs.m_axis_result_in_flight > 1,
             ],
         );
     }
