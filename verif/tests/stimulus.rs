@@ -84,6 +84,12 @@ fn rate_limiter() {
     check::<model::rate_limiter::RateLimiter, stimulus::rate_limiter::RateLimiter>();
 }
 
+/// H3: stimulus of `retry_table`.
+#[test]
+fn retry_table() {
+    check::<model::retry_table::RetryTable, stimulus::retry_table::RetryTable>();
+}
+
 /// H3: stimulus of `sack_rx`.
 #[test]
 fn sack_rx() {
@@ -154,4 +160,10 @@ fn completion() {
 #[test]
 fn receiver() {
     check::<model::receiver::Receiver, stimulus::receiver::Receiver>();
+}
+
+/// H3: stimulus of `scheduler`.
+#[test]
+fn scheduler() {
+    check::<model::scheduler::Scheduler, stimulus::scheduler::Scheduler>();
 }
