@@ -1687,6 +1687,9 @@ module nic (
     wire scheduler_funnel_queue_s_axis_tready;
     wire scheduler_funnel_queue_m_axis_tvalid;
     wire [9:0] scheduler_funnel_queue_m_axis_tdata;
+    wire request_held;
+    wire path_held;
+    wire rate_held;
     reg retry_table_funnel_full_0;
     reg retry_table_funnel_full_1;
     reg retry_table_funnel_last_0;
@@ -1705,6 +1708,7 @@ module nic (
     wire retry_table_funnel_queue_s_axis_tready;
     wire retry_table_funnel_queue_m_axis_tvalid;
     wire [7:0] retry_table_funnel_queue_m_axis_tdata;
+    wire sack_held;
     wire looked;
     wire read_result;
     (* maybe_unused *) wire [35:0] unused_parser_unused_bits;
@@ -3600,9 +3604,12 @@ module nic (
     assign request_table_m_axis_result_tready = scheduler_funnel_ready_1;
     assign path_table_m_axis_result_tready = scheduler_funnel_ready_2;
     assign rate_limiter_m_axis_event_tready = scheduler_funnel_ready_3;
-    assign request_taken = (request_table_m_axis_result_tvalid & scheduler_funnel_ready_1);
-    assign path_taken = (path_table_m_axis_result_tvalid & scheduler_funnel_ready_2);
-    assign rate_taken = (rate_limiter_m_axis_event_tvalid & scheduler_funnel_ready_3);
+    assign request_held = (~scheduler_funnel_ready_1);
+    assign request_taken = (request_table_m_axis_result_tvalid & (~request_held));
+    assign path_held = (~scheduler_funnel_ready_2);
+    assign path_taken = (path_table_m_axis_result_tvalid & (~path_held));
+    assign rate_held = (~scheduler_funnel_ready_3);
+    assign rate_taken = (rate_limiter_m_axis_event_tvalid & (~rate_held));
     assign retry_table_funnel_chosen_0 = ((retry_table_funnel_full_0 & retry_table_funnel_room) & (retry_table_funnel_last_1 | (retry_table_funnel_last_0 & (~retry_table_funnel_full_1))));
     assign retry_table_funnel_chosen_1 = ((retry_table_funnel_full_1 & retry_table_funnel_room) & (retry_table_funnel_last_0 | (retry_table_funnel_last_1 & (~retry_table_funnel_full_0))));
     assign retry_table_funnel_any = (retry_table_funnel_chosen_0 | retry_table_funnel_chosen_1);
@@ -3618,7 +3625,8 @@ module nic (
     assign retry_table_s_axis_op_path = retry_table_funnel_queue_m_axis_tdata[7:1];
     assign transmitter_m_axis_take_tready = retry_table_funnel_ready_0;
     assign sack_tx_m_axis_result_tready = retry_table_funnel_ready_1;
-    assign sack_taken = (sack_tx_m_axis_result_tvalid & retry_table_funnel_ready_1);
+    assign sack_held = (~retry_table_funnel_ready_1);
+    assign sack_taken = (sack_tx_m_axis_result_tvalid & (~sack_held));
     assign connection_table_m_axis_result_tready = 1'h1;
     assign key_table_m_axis_result_tready = 1'h1;
     assign receive_table_m_axis_result_tready = 1'h1;

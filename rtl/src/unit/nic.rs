@@ -504,12 +504,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
     request_table.drive("m_axis_result_tready", &ready[1]);
     path_table.drive("m_axis_result_tready", &ready[2]);
     rate_limiter.drive("m_axis_event_tready", &ready[3]);
-    b.drive("request_taken", &(valid(&request_table) & &ready[1]));
-    b.drive("path_taken", &(valid(&path_table) & &ready[2]));
-    b.drive(
-        "rate_taken",
-        &(rate_limiter.get("m_axis_event_tvalid") & &ready[3]),
-    );
+    // A result that is not taken in a clock is held; it must not be told twice.
+    let taken = |name: &str, valid: Signal, ready: &Signal| {
+        let held = (!ready).named(&format!("{name}_held"));
+        b.drive(&format!("{name}_taken"), &(valid & !held));
+    };
+    taken("request", valid(&request_table), &ready[1]);
+    taken("path", valid(&path_table), &ready[2]);
+    taken("rate", rate_limiter.get("m_axis_event_tvalid"), &ready[3]);
 
     let ready = join(
         &retry_table,
@@ -525,7 +527,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     ready_to(&transmitter, "take", &ready[0]);
     sack_tx.drive("m_axis_result_tready", &ready[1]);
-    b.drive("sack_taken", &(valid(&sack_tx) & &ready[1]));
+    taken("sack", valid(&sack_tx), &ready[1]);
 
     // Results, in the order of the contract's table.
     let always = b.lit(1, 1);
@@ -761,7 +763,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 16] = [
+pub const MUTATIONS: [Mutation; 32] = [
     // Choices of the funnels.
     Mutation { signal: "connection_table_funnel_chosen_1", fault: Fault::Operator },
     Mutation { signal: "request_table_funnel_chosen_3", fault: Fault::Zero },
@@ -771,6 +773,8 @@ pub const MUTATIONS: [Mutation; 16] = [
     Mutation { signal: "scheduler_funnel_chosen_2", fault: Fault::Operator },
     Mutation { signal: "sack_rx_funnel_psn", fault: Fault::Increment },
     Mutation { signal: "packet_table_funnel_packet", fault: Fault::Increment },
+    Mutation { signal: "ack_table_funnel_chosen_3", fault: Fault::Operator },
+    Mutation { signal: "receive_table_funnel_last_2", fault: Fault::Enable },
     // What results are and where they go.
     Mutation { signal: "next_result", fault: Fault::Operator },
     Mutation { signal: "posted_result", fault: Fault::Operator },
@@ -780,4 +784,18 @@ pub const MUTATIONS: [Mutation; 16] = [
     Mutation { signal: "looked", fault: Fault::Zero },
     Mutation { signal: "read_result", fault: Fault::Operator },
     Mutation { signal: "request_taken", fault: Fault::Operator },
+    Mutation { signal: "path_taken", fault: Fault::Operator },
+    Mutation { signal: "sack_taken", fault: Fault::Zero },
+    Mutation { signal: "request_held", fault: Fault::Zero },
+    Mutation { signal: "path_held", fault: Fault::Zero },
+    Mutation { signal: "receiver_matched_valid", fault: Fault::Operator },
+    Mutation { signal: "acknowledger_due_valid", fault: Fault::Operator },
+    Mutation { signal: "acknowledger_sacked_valid", fault: Fault::Operator },
+    Mutation { signal: "transmitter_routed_valid", fault: Fault::Operator },
+    Mutation { signal: "retirement_sacked_valid", fault: Fault::Operator },
+    Mutation { signal: "retirement_packet_valid", fault: Fault::Operator },
+    Mutation { signal: "completion_stopped_valid", fault: Fault::Operator },
+    Mutation { signal: "timer_read_valid", fault: Fault::Zero },
+    Mutation { signal: "transmitter_retry_valid", fault: Fault::Operator },
+    Mutation { signal: "counters_sent_again", fault: Fault::Zero },
 ];
