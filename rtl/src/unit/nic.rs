@@ -763,7 +763,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 32] = [
+pub const MUTATIONS: [Mutation; 31] = [
     // Choices of the funnels.
     Mutation { signal: "connection_table_funnel_chosen_1", fault: Fault::Operator },
     Mutation { signal: "request_table_funnel_chosen_3", fault: Fault::Zero },
@@ -786,7 +786,6 @@ pub const MUTATIONS: [Mutation; 32] = [
     Mutation { signal: "request_taken", fault: Fault::Operator },
     Mutation { signal: "path_taken", fault: Fault::Operator },
     Mutation { signal: "sack_taken", fault: Fault::Zero },
-    Mutation { signal: "request_held", fault: Fault::Zero },
     Mutation { signal: "path_held", fault: Fault::Zero },
     Mutation { signal: "receiver_matched_valid", fault: Fault::Operator },
     Mutation { signal: "acknowledger_due_valid", fault: Fault::Operator },
