@@ -164,11 +164,11 @@ module teller (
     assign m_axis_op_kind = op_queue_m_axis_tdata[110:109];
     assign told_take = m_axis_told_tready;
     assign m_axis_told_tvalid = told_queue_m_axis_tvalid;
-    assign m_axis_told_stream = told_queue_m_axis_tdata[5:0];
-    assign m_axis_told_message = told_queue_m_axis_tdata[29:6];
-    assign m_axis_told_length = told_queue_m_axis_tdata[61:30];
-    assign m_axis_told_immediate = told_queue_m_axis_tdata[93:62];
-    assign m_axis_told_kind = told_queue_m_axis_tdata[95:94];
+    assign m_axis_told_stream = (told_queue_m_axis_tdata[5:0] & {6{told_queue_m_axis_tvalid}});
+    assign m_axis_told_message = (told_queue_m_axis_tdata[29:6] & {24{told_queue_m_axis_tvalid}});
+    assign m_axis_told_length = (told_queue_m_axis_tdata[61:30] & {32{told_queue_m_axis_tvalid}});
+    assign m_axis_told_immediate = (told_queue_m_axis_tdata[93:62] & {32{told_queue_m_axis_tvalid}});
+    assign m_axis_told_kind = (told_queue_m_axis_tdata[95:94] & {2{told_queue_m_axis_tvalid}});
     assign result_counts = ((result_valid & (result_op == 2'h1)) | (result_valid & (result_op == 2'h0)));
     assign is_told = (result_counts & (result_status == 3'h5));
     assign value_1 = (told_queue_m_axis_tvalid & m_axis_told_tready);

@@ -855,9 +855,9 @@ module transmitter (
     assign m_axis_fetch_bytes = fetch_queue_m_axis_tdata[76:64];
     assign align_take = m_axis_align_tready;
     assign m_axis_align_tvalid = align_queue_m_axis_tvalid;
-    assign m_axis_align_from = align_queue_m_axis_tdata[2:0];
-    assign m_axis_align_to = align_queue_m_axis_tdata[5:3];
-    assign m_axis_align_bytes = align_queue_m_axis_tdata[18:6];
+    assign m_axis_align_from = (align_queue_m_axis_tdata[2:0] & {3{align_queue_m_axis_tvalid}});
+    assign m_axis_align_to = (align_queue_m_axis_tdata[5:3] & {3{align_queue_m_axis_tvalid}});
+    assign m_axis_align_bytes = (align_queue_m_axis_tdata[18:6] & {13{align_queue_m_axis_tvalid}});
     assign has_route = ((routed_queue_m_axis_tvalid & to_route_queue_m_axis_tvalid) & sack_queue_s_axis_tready);
     assign not_found = (to_route_queue_m_axis_tdata[0] & (~routed_queue_m_axis_tdata[0]));
     assign routes = (has_route & ((~not_found) | schedule_queue_s_axis_tready));

@@ -1,6 +1,7 @@
 //! `queue_DEPTHxWIDTH`: the queues of the units that join others. What a queue is, is told in [`metaroce_model::port`].
 //!
-//! Two entries are an [`axis_register`]; more are in look-up tables used as memory. The head is zero while the queue is empty, so that it can be a stream's fields.
+//! Two entries are an [`axis_register`]; more are in look-up tables used as memory, whose head means nothing while the queue is empty. Only where the head becomes a
+//! stream's fields is it made zero then, which costs a look-up table a bit.
 
 use super::{axis_register, memory};
 use crate::hdl::{Builder, Module, Signal};
@@ -10,6 +11,7 @@ use std::{cell::Cell, rc::Rc};
 pub struct Queue {
     builder: Builder,
     name: String,
+    depth: u32,
     fields: Vec<(String, u32)>,
     /// The flags and the fields of the head.
     outputs: Rc<Vec<Output>>,
@@ -76,6 +78,7 @@ impl Queue {
         Self {
             builder: b.clone(),
             name: name.into(),
+            depth,
             fields: fields
                 .iter()
                 .map(|(name, width)| (name.to_string(), *width))
@@ -102,12 +105,22 @@ impl Queue {
         self.output_of(ROOM)
     }
 
-    /// A field of the head, zero if there is none.
+    /// A field of the head; it means nothing if there is none.
     ///
     /// # Panics
     /// When the entries have no such field.
     pub fn get(&self, field: &str) -> Signal {
         self.output_of(field)
+    }
+
+    /// A field of the head, zero if there is none.
+    fn get_or_zero(&self, field: &str) -> Signal {
+        let value = self.get(field);
+        if self.depth == 2 {
+            value
+        } else {
+            value.gated(&self.valid())
+        }
     }
 
     /// Puts an entry in clocks in which `when` holds, which must be ones in which there is room. The values are in the order of the fields.
@@ -135,7 +148,7 @@ impl Queue {
         self.take(&b.get(&format!("{stream}_tready")));
         b.drive(&format!("{stream}_tvalid"), &self.valid());
         for (field, _) in &self.fields {
-            b.drive(&format!("{stream}_{field}"), &self.get(field));
+            b.drive(&format!("{stream}_{field}"), &self.get_or_zero(field));
         }
     }
 
@@ -175,7 +188,7 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
     let b = Builder::new(
         &format!("queue_{depth}x{width}"),
         &format!(
-            "A queue of {depth} entries of {width} bits in look-up tables. m_axis_tdata is zero while m_axis_tvalid is low.
+            "A queue of {depth} entries of {width} bits in look-up tables. m_axis_tdata means nothing while m_axis_tvalid is low.
             Latency 1 clock, initiation interval 1."
         ),
     );
@@ -185,7 +198,7 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
     b.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
     b.declare_output("s_axis_tready", 1, "There is room for an entry.");
     b.declare_output("m_axis_tvalid", 1, "An entry is offered.");
-    b.declare_output("m_axis_tdata", width, "The oldest entry held, zero when none is.");
+    b.declare_output("m_axis_tdata", width, "The oldest entry held.");
 
     let index_bits = depth.trailing_zeros();
     let write_index = b.register_reset("write_index", index_bits, 0);
@@ -226,6 +239,6 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
     );
     b.drive("s_axis_tready", &!&full);
     b.drive("m_axis_tvalid", &valid);
-    b.drive("m_axis_tdata", &memory.get("read_data").gated(&valid));
+    b.drive("m_axis_tdata", &memory.get("read_data"));
     b.finish()
 }

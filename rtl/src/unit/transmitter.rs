@@ -340,7 +340,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let request_of =
         |queue: &Queue| -> Vec<Signal> { request.iter().map(|(field, _)| queue.get(field)).collect() };
-    // The queue's head is zero when there is none, as for a probe; but another job's answer may be there.
+    // A probe has none; the head is then nothing, or another job's answer.
     let wanted: Vec<Signal> = request_of(&read)
         .iter()
         .map(|value| value.gated(&look_data))
