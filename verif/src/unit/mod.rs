@@ -5,6 +5,7 @@ pub mod acknowledger;
 pub mod align;
 pub mod axis_register;
 pub mod completion;
+pub mod configuration;
 pub mod connection_table;
 pub mod counters;
 pub mod deparser;
@@ -80,6 +81,7 @@ units! {
     align::Align,
     axis_register::AxisRegister,
     completion::Completion,
+    configuration::Configuration,
     connection_table::ConnectionTable,
     counters::Counters,
     key_table::KeyTable,
