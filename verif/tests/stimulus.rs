@@ -167,3 +167,9 @@ fn receiver() {
 fn scheduler() {
     check::<model::scheduler::Scheduler, stimulus::scheduler::Scheduler>();
 }
+
+/// H3: stimulus of `configuration`.
+#[test]
+fn configuration() {
+    check::<model::configuration::Configuration, stimulus::configuration::Configuration>();
+}
