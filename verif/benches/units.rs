@@ -88,6 +88,15 @@ fn units(criterion: &mut Criterion) {
     bench_unit::<unit::deparser::Deparser, stimuli::deparser::Deparser>(criterion);
     bench_unit::<unit::align::Align, stimuli::align::Align>(criterion);
     bench_unit::<unit::frame_buffer::FrameBuffer, stimuli::frame_buffer::FrameBuffer>(criterion);
+    bench_unit::<unit::scheduler::Scheduler, stimuli::scheduler::Scheduler>(criterion);
+    bench_unit::<unit::retry_table::RetryTable, stimuli::retry_table::RetryTable>(criterion);
+    bench_unit::<unit::receiver::Receiver, stimuli::receiver::Receiver>(criterion);
+    bench_unit::<unit::placement::Placement, stimuli::placement::Placement>(criterion);
+    bench_unit::<unit::acknowledger::Acknowledger, stimuli::acknowledger::Acknowledger>(criterion);
+    bench_unit::<unit::completion::Completion, stimuli::completion::Completion>(criterion);
+    bench_unit::<unit::configuration::Configuration, stimuli::configuration::Configuration>(criterion);
+    bench_unit::<unit::counters::Counters, stimuli::counters::Counters>(criterion);
+    bench_unit::<unit::nic::Nic, stimuli::nic::Nic>(criterion);
 }
 
 criterion_group! {
