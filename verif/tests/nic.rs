@@ -10,24 +10,23 @@ use metaroce_model::{
 use metaroce_verif::demo::LockstepNic;
 
 const UNIT: &str = "nic";
-const CLOCKS: u64 = 200_000;
 
 /// H3: model and Verilog are equal in every output and every clock (profile tiny).
 #[test]
 fn equal_in_every_clock_tiny() {
-    common::equal(UNIT, "tiny", &[1, 2], CLOCKS);
+    common::equal(UNIT, "tiny", &[1, 2], common::CLOCKS);
 }
 
 /// H3: model and Verilog are equal in every output and every clock (profile ecp5).
 #[test]
 fn equal_in_every_clock_ecp5() {
-    common::equal(UNIT, "ecp5", &[1, 2], CLOCKS);
+    common::equal(UNIT, "ecp5", &[1, 2], common::CLOCKS);
 }
 
 /// H3: the lockstep finds each broken line.
 #[test]
 fn every_mutation_is_found() {
-    common::every_mutation_is_found(UNIT, 3, CLOCKS);
+    common::every_mutation_is_found(UNIT, 3, common::CLOCKS);
 }
 
 /// H3, R4, R6: a NIC in lockstep and one that is the model alone deliver everything to each other over links that lose, damage, mark, double and delay.

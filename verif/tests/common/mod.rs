@@ -1,6 +1,6 @@
-//! What every unit's lockstep test does, so that a test file says only with which unit, for how long and under which seeds.
+//! What every unit's lockstep test does, so that a test file says only which unit, and what it is for.
 
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test uses its part")]
 
 use metaroce_model::Params;
 use metaroce_rtl::unit::mutations;
@@ -9,6 +9,8 @@ use metaroce_verif::{
     unit::find,
 };
 
+/// Clocks in which the lockstep must find every broken line.
+pub const CLOCKS: u64 = 200_000;
 /// Profile whose RTL exists with breakable lines.
 const MUTANTS_PROFILE: &str = "tiny";
 /// Broken lines that each unit lists, at least.
@@ -79,3 +81,39 @@ pub fn every_mutation_is_found(unit: &str, seed: u64, cycles: u64) {
         "broken lines of {unit} are not found in {cycles} clocks:{survivors}"
     );
 }
+
+/// The tests that every unit has, given its name and the requirements that it serves.
+macro_rules! lockstep_tests {
+    ($unit:literal, $requirements:literal) => {
+        #[doc = concat!($requirements, ": model and Verilog are equal in every output and every clock (profile tiny).")]
+        #[test]
+        fn equal_in_every_clock_tiny() {
+            common::equal($unit, "tiny", &[1, 2], common::CLOCKS);
+        }
+
+        #[doc = concat!($requirements, ": model and Verilog are equal in every output and every clock (profile ecp5).")]
+        #[test]
+        fn equal_in_every_clock_ecp5() {
+            common::equal($unit, "ecp5", &[1, 2], common::CLOCKS);
+        }
+
+        #[doc = concat!($requirements, ": the stimulus makes happen what the bins name (profile tiny).")]
+        #[test]
+        fn all_bins_are_hit_tiny() {
+            common::all_bins_hit($unit, "tiny", 3, 500_000);
+        }
+
+        #[doc = concat!($requirements, ": the stimulus makes happen what the bins name (profile ecp5).")]
+        #[test]
+        fn all_bins_are_hit_ecp5() {
+            common::all_bins_hit($unit, "ecp5", 3, 500_000);
+        }
+
+        /// H3: the lockstep finds each broken line.
+        #[test]
+        fn every_broken_line_is_found() {
+            common::every_mutation_is_found($unit, 1, common::CLOCKS);
+        }
+    };
+}
+pub(crate) use lockstep_tests;
