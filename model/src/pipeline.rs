@@ -121,7 +121,8 @@ pub struct Funnel<T, const N: usize> {
     registers: [Option<T>; N],
     /// The input chosen last.
     last: usize,
-    queue: OutputQueue<T>,
+    /// What is offered to the table.
+    output: Option<T>,
 }
 
 impl<T: Copy, const N: usize> Funnel<T, N> {
@@ -130,14 +131,14 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
         Self {
             registers: [None; N],
             last: N - 1,
-            queue: OutputQueue::new(),
+            output: None,
         }
     }
 
-    /// The input chosen in this clock.
+    /// The input chosen in this clock, in which the table is ready or not.
     #[inline]
-    fn chosen(&self) -> Option<usize> {
-        if !self.queue.has_room() {
+    fn chosen(&self, table_ready: bool) -> Option<usize> {
+        if self.output.is_some() && !table_ready {
             return None;
         }
         let after = self.last + 1..N;
@@ -146,11 +147,11 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
             .find(|&input| self.registers[input].is_some())
     }
 
-    /// Each input's `tready`.
+    /// Each input's `tready`, in a clock in which the table is ready or not.
     #[inline]
-    pub fn ready(&self) -> [bool; N] {
+    pub fn ready(&self, table_ready: bool) -> [bool; N] {
         let mut ready = self.registers.each_ref().map(Option::is_none);
-        if let Some(chosen) = self.chosen() {
+        if let Some(chosen) = self.chosen(table_ready) {
             ready[chosen] = true;
         }
         ready
@@ -159,17 +160,20 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
     /// What is offered to the table.
     #[inline]
     pub fn head(&self) -> Option<&T> {
-        self.queue.head()
+        self.output.as_ref()
     }
 
-    /// One clock: what is `offered` goes in where the input is ready, the head is `taken` or not.
+    /// One clock: what is `offered` goes in where the input is ready; the table is ready or not.
     #[inline]
-    pub fn clock(&mut self, offered: [Option<T>; N], taken: bool) {
-        let entry = self.chosen().and_then(|chosen| {
+    pub fn clock(&mut self, offered: [Option<T>; N], table_ready: bool) {
+        let chosen = self.chosen(table_ready);
+        if table_ready {
+            self.output = None;
+        }
+        if let Some(chosen) = chosen {
             self.last = chosen;
-            self.registers[chosen].take()
-        });
-        self.queue.clock(entry, taken);
+            self.output = self.registers[chosen].take();
+        }
         for (register, offered) in self.registers.iter_mut().zip(offered) {
             if register.is_none() {
                 *register = offered;

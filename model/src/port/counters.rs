@@ -1,12 +1,14 @@
 //! Contract of `counters`: how often everything happened that a NIC drops, refuses or must repeat.
 //!
 //! [`COUNTERS`] counters of 32 bits, which wrap, each at the number that [`index`] gives it. Every clock in which an input says that something happened adds one; several may happen at once.
-//! `value` is a register: in each clock it shows the counter that `read_index` named in the clock before, as it was at that clock's start; 0 for numbers from [`COUNTERS`] on. After reset all counters are 0.
+//! `value` is a register: in each clock it shows the counter that `read_index` named [`LATENCY`] clocks before, as it was at that clock's start; 0 for numbers from [`COUNTERS`] on. After reset all counters are 0, and so is what is shown until an index has come through.
 
 use crate::ports;
 
 /// How many there are.
 pub const COUNTERS: usize = 37;
+/// Clocks from an index to its counter's value.
+pub const LATENCY: usize = 3;
 /// Width of a counter's number.
 pub const INDEX_BITS: u32 = 6;
 

@@ -3,8 +3,8 @@
 //! It is nothing but units, each as its own contract says, and what joins them: wires, and the *funnels* through which several units use one table. All joining is told here.
 //!
 //! # Funnels
-//! A funnel has a register for each of its inputs and an output queue of two entries. An input's `tready` = its register is empty, or chosen in this clock. In a clock in which the output queue has room, the first full register after the one chosen last, round the ring (after reset: after the last input, so the first input goes first),
-//! is *chosen*: its entry goes to the output queue. The queue's head is offered to the table. With `rst` high registers and queue are emptied. So an operation takes two clocks through a funnel, and one a clock may pass.
+//! A funnel has a register for each of its inputs and one for its output, which is offered to the table. An input's `tready` = its register is empty, or chosen in this clock. In a clock in which the output register is empty or the table's `s_axis_op_tready` is high, the first full input register after the one chosen last, round the ring (after reset: after the last input, so the first input goes first),
+//! is *chosen*: its entry goes to the output register. With `rst` high all registers are emptied. So an operation takes two clocks through a funnel, and one a clock may pass.
 //!
 //! | table | inputs of its funnel, in this order |
 //! |---|---|
@@ -23,7 +23,7 @@
 //! | `scheduler` | `configuration.schedule` (START); results of `request_table`; results of `path_table`; events of `rate_limiter`; `transmitter.schedule`; `completion.stop` (STOP) |
 //! | `retry_table` | `transmitter.take` (TAKE); results of `sack_tx` |
 //!
-//! "At `now`" means the time at which the entry goes into the funnel's register. Fields that an input does not have are 0.
+//! "At `now`" means the time at which the entry goes into the funnel's register. Fields that an input does not have are 0; hardware may leave one that no other input has as it is, since no table looks at a field that an operation does not use.
 //!
 //! # Results
 //! The results of a table whose results go into a funnel as well are taken in the clocks in which that input of the funnel is ready (whatever the result is); all other tables' results are taken in every clock. A strobe is high in the clock in which its result is taken:

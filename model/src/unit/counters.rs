@@ -3,14 +3,15 @@
 use super::Unit;
 use crate::{
     Params,
-    port::counters::{COUNTERS, Inputs, Outputs, index},
+    port::counters::{COUNTERS, Inputs, LATENCY, Outputs, index},
 };
 
 /// Model of the unit.
 #[derive(Clone, Debug)]
 pub struct Counters {
     counters: [u32; COUNTERS],
-    value: u32,
+    /// What is on its way to be shown, what is shown last.
+    shown: [u32; LATENCY],
 }
 
 impl Unit for Counters {
@@ -21,23 +22,26 @@ impl Unit for Counters {
     fn new(_: &Params) -> Self {
         Self {
             counters: [0; COUNTERS],
-            value: 0,
+            shown: [0; LATENCY],
         }
     }
 
     #[inline]
     fn outputs(&self) -> Outputs {
-        Outputs { value: self.value }
+        Outputs {
+            value: self.shown[LATENCY - 1],
+        }
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            (self.counters, self.value) = ([0; COUNTERS], 0);
+            (self.counters, self.shown) = ([0; COUNTERS], [0; LATENCY]);
             return;
         }
         let shown = self.counters.get(usize::from(inputs.read_index));
-        self.value = shown.copied().unwrap_or(0);
+        self.shown.rotate_right(1);
+        self.shown[0] = shown.copied().unwrap_or(0);
         let events = [
             (inputs.parser_valid, index::PARSER + inputs.parser_reason),
             (inputs.receiver_valid, index::RECEIVER + inputs.receiver_event),

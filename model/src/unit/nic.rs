@@ -142,8 +142,14 @@ impl Unit for Nic {
         let placement = self.placement.outputs();
         Outputs {
             s_axis_command_tready: self.configuration.outputs().s_axis_command_tready,
-            s_axis_wqe_tready: self.requests.funnel.ready()[1],
-            s_axis_rq_tready: self.receives.funnel.ready()[1],
+            s_axis_wqe_tready: self
+                .requests
+                .funnel
+                .ready(self.requests.table.outputs().s_axis_op_tready)[1],
+            s_axis_rq_tready: self
+                .receives
+                .funnel
+                .ready(self.receives.table.outputs().s_axis_op_tready)[1],
             s_axis_rx_tready: self.parser.outputs().s_axis_rx_tready,
             s_axis_read_tready: self.fetching.outputs().s_axis_tready,
             counter_value: self.counters.outputs().value,
@@ -177,33 +183,33 @@ impl Unit for Nic {
         let (rst, now) = (inputs.rst, inputs.now);
 
         let connections = self.connections.table.outputs();
-        let connections_ready = self.connections.funnel.ready();
+        let connections_ready = self.connections.funnel.ready(connections.s_axis_op_tready);
         let keys = self.keys.table.outputs();
-        let keys_ready = self.keys.funnel.ready();
+        let keys_ready = self.keys.funnel.ready(keys.s_axis_op_tready);
         let receives = self.receives.table.outputs();
-        let receives_ready = self.receives.funnel.ready();
+        let receives_ready = self.receives.funnel.ready(receives.s_axis_op_tready);
         let sack_rx = self.sack_rx.table.outputs();
-        let sack_rx_ready = self.sack_rx.funnel.ready();
+        let sack_rx_ready = self.sack_rx.funnel.ready(sack_rx.s_axis_rx_tready);
         let acks = self.acks.table.outputs();
-        let acks_ready = self.acks.funnel.ready();
+        let acks_ready = self.acks.funnel.ready(acks.s_axis_op_tready);
         let received = self.received.table.outputs();
-        let received_ready = self.received.funnel.ready();
+        let received_ready = self.received.funnel.ready(received.s_axis_op_tready);
         let sent = self.sent.table.outputs();
-        let sent_ready = self.sent.funnel.ready();
+        let sent_ready = self.sent.funnel.ready(sent.s_axis_op_tready);
         let requests = self.requests.table.outputs();
-        let requests_ready = self.requests.funnel.ready();
+        let requests_ready = self.requests.funnel.ready(requests.s_axis_op_tready);
         let packets = self.packets.table.outputs();
-        let packets_ready = self.packets.funnel.ready();
+        let packets_ready = self.packets.funnel.ready(packets.s_axis_op_tready);
         let paths = self.paths.table.outputs();
-        let paths_ready = self.paths.funnel.ready();
+        let paths_ready = self.paths.funnel.ready(paths.s_axis_op_tready);
         let sack_tx = self.sack_tx.table.outputs();
-        let sack_tx_ready = self.sack_tx.funnel.ready();
+        let sack_tx_ready = self.sack_tx.funnel.ready(sack_tx.s_axis_op_tready);
         let rates = self.rates.table.outputs();
-        let rates_ready = self.rates.funnel.ready();
+        let rates_ready = self.rates.funnel.ready(rates.s_axis_op_tready);
         let schedule = self.schedule.table.outputs();
-        let schedule_ready = self.schedule.funnel.ready();
+        let schedule_ready = self.schedule.funnel.ready(schedule.s_axis_op_tready);
         let retries = self.retries.table.outputs();
-        let retries_ready = self.retries.funnel.ready();
+        let retries_ready = self.retries.funnel.ready(retries.s_axis_op_tready);
         let configuration = self.configuration.outputs();
         let parser = self.parser.outputs();
         let frame_buffer = self.frame_buffer.outputs();

@@ -1187,7 +1187,12 @@ module nic (
     reg connection_table_funnel_last_1;
     reg connection_table_funnel_last_2;
     reg connection_table_funnel_last_3;
+    reg connection_table_funnel_offers;
     wire connection_table_funnel_room;
+    wire connection_table_funnel_next_0;
+    wire connection_table_funnel_next_1;
+    wire connection_table_funnel_next_2;
+    wire connection_table_funnel_next_3;
     wire connection_table_funnel_chosen_0;
     wire connection_table_funnel_chosen_1;
     wire connection_table_funnel_chosen_2;
@@ -1213,24 +1218,33 @@ module nic (
     reg [3:0] connection_table_funnel_connection_3;
     reg [1:0] connection_table_funnel_plane_3;
     wire [1:0] connection_table_funnel_op;
+    reg [1:0] connection_table_funnel_op_offered;
     wire [3:0] connection_table_funnel_connection;
+    reg [3:0] connection_table_funnel_connection_offered;
     wire [1:0] connection_table_funnel_plane;
+    reg [1:0] connection_table_funnel_plane_offered;
     wire [1:0] connection_table_funnel_tag;
+    reg [1:0] connection_table_funnel_tag_offered;
     wire connection_table_funnel_enabled;
+    reg connection_table_funnel_enabled_offered;
     wire [23:0] connection_table_funnel_peer;
+    reg [23:0] connection_table_funnel_peer_offered;
     wire [7:0] connection_table_funnel_domain;
+    reg [7:0] connection_table_funnel_domain_offered;
     wire [5:0] connection_table_funnel_dscp;
+    reg [5:0] connection_table_funnel_dscp_offered;
     wire [47:0] connection_table_funnel_mac;
+    reg [47:0] connection_table_funnel_mac_offered;
     wire [31:0] connection_table_funnel_address;
-    wire [128:0] connection_table_funnel_entry;
-    wire connection_table_funnel_queue_s_axis_tready;
-    wire connection_table_funnel_queue_m_axis_tvalid;
-    wire [128:0] connection_table_funnel_queue_m_axis_tdata;
+    reg [31:0] connection_table_funnel_address_offered;
     reg key_table_funnel_full_0;
     reg key_table_funnel_full_1;
     reg key_table_funnel_last_0;
     reg key_table_funnel_last_1;
+    reg key_table_funnel_offers;
     wire key_table_funnel_room;
+    wire key_table_funnel_next_0;
+    wire key_table_funnel_next_1;
     wire key_table_funnel_chosen_0;
     wire key_table_funnel_chosen_1;
     wire key_table_funnel_any;
@@ -1247,17 +1261,21 @@ module nic (
     reg [12:0] key_table_funnel_bytes_1;
     reg [7:0] key_table_funnel_domain_1;
     wire key_table_funnel_op;
+    reg key_table_funnel_op_offered;
     wire [31:0] key_table_funnel_key;
+    reg [31:0] key_table_funnel_key_offered;
     wire [63:0] key_table_funnel_address;
+    reg [63:0] key_table_funnel_address_offered;
     wire [12:0] key_table_funnel_bytes;
+    reg [12:0] key_table_funnel_bytes_offered;
     wire [7:0] key_table_funnel_domain;
+    reg [7:0] key_table_funnel_domain_offered;
     wire [47:0] key_table_funnel_length;
+    reg [47:0] key_table_funnel_length_offered;
     wire key_table_funnel_valid;
+    reg key_table_funnel_valid_offered;
     wire key_table_funnel_write;
-    wire [167:0] key_table_funnel_entry;
-    wire key_table_funnel_queue_s_axis_tready;
-    wire key_table_funnel_queue_m_axis_tvalid;
-    wire [167:0] key_table_funnel_queue_m_axis_tdata;
+    reg key_table_funnel_write_offered;
     reg receive_table_funnel_full_0;
     reg receive_table_funnel_full_1;
     reg receive_table_funnel_full_2;
@@ -1266,7 +1284,12 @@ module nic (
     reg receive_table_funnel_last_1;
     reg receive_table_funnel_last_2;
     reg receive_table_funnel_last_3;
+    reg receive_table_funnel_offers;
     wire receive_table_funnel_room;
+    wire receive_table_funnel_next_0;
+    wire receive_table_funnel_next_1;
+    wire receive_table_funnel_next_2;
+    wire receive_table_funnel_next_3;
     wire receive_table_funnel_chosen_0;
     wire receive_table_funnel_chosen_1;
     wire receive_table_funnel_chosen_2;
@@ -1288,24 +1311,32 @@ module nic (
     wire receive_table_funnel_ready_3;
     reg [5:0] receive_table_funnel_stream_3;
     wire [1:0] receive_table_funnel_op;
+    reg [1:0] receive_table_funnel_op_offered;
     wire [5:0] receive_table_funnel_stream;
+    reg [5:0] receive_table_funnel_stream_offered;
     wire [23:0] receive_table_funnel_number;
+    reg [23:0] receive_table_funnel_number_offered;
     wire [31:0] receive_table_funnel_offset;
+    reg [31:0] receive_table_funnel_offset_offered;
     wire [12:0] receive_table_funnel_bytes;
+    reg [12:0] receive_table_funnel_bytes_offered;
     wire [63:0] receive_table_funnel_address;
+    reg [63:0] receive_table_funnel_address_offered;
     wire [31:0] receive_table_funnel_length;
+    reg [31:0] receive_table_funnel_length_offered;
     wire [31:0] receive_table_funnel_identifier;
-    wire [204:0] receive_table_funnel_entry;
-    wire receive_table_funnel_queue_s_axis_tready;
-    wire receive_table_funnel_queue_m_axis_tvalid;
-    wire [204:0] receive_table_funnel_queue_m_axis_tdata;
+    reg [31:0] receive_table_funnel_identifier_offered;
     reg sack_rx_funnel_full_0;
     reg sack_rx_funnel_full_1;
     reg sack_rx_funnel_full_2;
     reg sack_rx_funnel_last_0;
     reg sack_rx_funnel_last_1;
     reg sack_rx_funnel_last_2;
+    reg sack_rx_funnel_offers;
     wire sack_rx_funnel_room;
+    wire sack_rx_funnel_next_0;
+    wire sack_rx_funnel_next_1;
+    wire sack_rx_funnel_next_2;
     wire sack_rx_funnel_chosen_0;
     wire sack_rx_funnel_chosen_1;
     wire sack_rx_funnel_chosen_2;
@@ -1320,12 +1351,11 @@ module nic (
     wire sack_rx_funnel_ready_2;
     reg [6:0] sack_rx_funnel_path_2;
     wire [1:0] sack_rx_funnel_op;
+    reg [1:0] sack_rx_funnel_op_offered;
     wire [6:0] sack_rx_funnel_path;
+    reg [6:0] sack_rx_funnel_path_offered;
     wire [23:0] sack_rx_funnel_psn;
-    wire [32:0] sack_rx_funnel_entry;
-    wire sack_rx_funnel_queue_s_axis_tready;
-    wire sack_rx_funnel_queue_m_axis_tvalid;
-    wire [32:0] sack_rx_funnel_queue_m_axis_tdata;
+    reg [23:0] sack_rx_funnel_psn_offered;
     reg ack_table_funnel_full_0;
     reg ack_table_funnel_full_1;
     reg ack_table_funnel_full_2;
@@ -1334,7 +1364,12 @@ module nic (
     reg ack_table_funnel_last_1;
     reg ack_table_funnel_last_2;
     reg ack_table_funnel_last_3;
+    reg ack_table_funnel_offers;
     wire ack_table_funnel_room;
+    wire ack_table_funnel_next_0;
+    wire ack_table_funnel_next_1;
+    wire ack_table_funnel_next_2;
+    wire ack_table_funnel_next_3;
     wire ack_table_funnel_chosen_0;
     wire ack_table_funnel_chosen_1;
     wire ack_table_funnel_chosen_2;
@@ -1357,23 +1392,31 @@ module nic (
     reg [6:0] ack_table_funnel_path_3;
     reg [31:0] ack_table_funnel_now_3;
     wire [2:0] ack_table_funnel_op;
+    reg [2:0] ack_table_funnel_op_offered;
     wire [6:0] ack_table_funnel_path;
+    reg [6:0] ack_table_funnel_path_offered;
     wire [31:0] ack_table_funnel_timestamp;
+    reg [31:0] ack_table_funnel_timestamp_offered;
     wire [31:0] ack_table_funnel_arrival;
+    reg [31:0] ack_table_funnel_arrival_offered;
     wire [1:0] ack_table_funnel_plane;
+    reg [1:0] ack_table_funnel_plane_offered;
     wire ack_table_funnel_counts;
+    reg ack_table_funnel_counts_offered;
     wire ack_table_funnel_marked;
+    reg ack_table_funnel_marked_offered;
     wire ack_table_funnel_at_once;
+    reg ack_table_funnel_at_once_offered;
     wire [31:0] ack_table_funnel_now;
-    wire [110:0] ack_table_funnel_entry;
-    wire ack_table_funnel_queue_s_axis_tready;
-    wire ack_table_funnel_queue_m_axis_tvalid;
-    wire [110:0] ack_table_funnel_queue_m_axis_tdata;
+    reg [31:0] ack_table_funnel_now_offered;
     reg received_messages_funnel_full_0;
     reg received_messages_funnel_full_1;
     reg received_messages_funnel_last_0;
     reg received_messages_funnel_last_1;
+    reg received_messages_funnel_offers;
     wire received_messages_funnel_room;
+    wire received_messages_funnel_next_0;
+    wire received_messages_funnel_next_1;
     wire received_messages_funnel_chosen_0;
     wire received_messages_funnel_chosen_1;
     wire received_messages_funnel_any;
@@ -1389,21 +1432,27 @@ module nic (
     reg [31:0] received_messages_funnel_immediate_1;
     reg [1:0] received_messages_funnel_kind_1;
     wire [1:0] received_messages_funnel_op;
+    reg [1:0] received_messages_funnel_op_offered;
     wire [5:0] received_messages_funnel_stream;
+    reg [5:0] received_messages_funnel_stream_offered;
     wire [23:0] received_messages_funnel_message;
+    reg [23:0] received_messages_funnel_message_offered;
     wire [12:0] received_messages_funnel_bytes;
+    reg [12:0] received_messages_funnel_bytes_offered;
     wire [31:0] received_messages_funnel_length;
+    reg [31:0] received_messages_funnel_length_offered;
     wire [31:0] received_messages_funnel_immediate;
+    reg [31:0] received_messages_funnel_immediate_offered;
     wire [1:0] received_messages_funnel_kind;
-    wire [110:0] received_messages_funnel_entry;
-    wire received_messages_funnel_queue_s_axis_tready;
-    wire received_messages_funnel_queue_m_axis_tvalid;
-    wire [110:0] received_messages_funnel_queue_m_axis_tdata;
+    reg [1:0] received_messages_funnel_kind_offered;
     reg sent_messages_funnel_full_0;
     reg sent_messages_funnel_full_1;
     reg sent_messages_funnel_last_0;
     reg sent_messages_funnel_last_1;
+    reg sent_messages_funnel_offers;
     wire sent_messages_funnel_room;
+    wire sent_messages_funnel_next_0;
+    wire sent_messages_funnel_next_1;
     wire sent_messages_funnel_chosen_0;
     wire sent_messages_funnel_chosen_1;
     wire sent_messages_funnel_any;
@@ -1419,16 +1468,19 @@ module nic (
     reg [31:0] sent_messages_funnel_immediate_1;
     reg [1:0] sent_messages_funnel_kind_1;
     wire [1:0] sent_messages_funnel_op;
+    reg [1:0] sent_messages_funnel_op_offered;
     wire [5:0] sent_messages_funnel_stream;
+    reg [5:0] sent_messages_funnel_stream_offered;
     wire [23:0] sent_messages_funnel_message;
+    reg [23:0] sent_messages_funnel_message_offered;
     wire [12:0] sent_messages_funnel_bytes;
+    reg [12:0] sent_messages_funnel_bytes_offered;
     wire [31:0] sent_messages_funnel_length;
+    reg [31:0] sent_messages_funnel_length_offered;
     wire [31:0] sent_messages_funnel_immediate;
+    reg [31:0] sent_messages_funnel_immediate_offered;
     wire [1:0] sent_messages_funnel_kind;
-    wire [110:0] sent_messages_funnel_entry;
-    wire sent_messages_funnel_queue_s_axis_tready;
-    wire sent_messages_funnel_queue_m_axis_tvalid;
-    wire [110:0] sent_messages_funnel_queue_m_axis_tdata;
+    reg [1:0] sent_messages_funnel_kind_offered;
     reg request_table_funnel_full_0;
     reg request_table_funnel_full_1;
     reg request_table_funnel_full_2;
@@ -1441,7 +1493,14 @@ module nic (
     reg request_table_funnel_last_3;
     reg request_table_funnel_last_4;
     reg request_table_funnel_last_5;
+    reg request_table_funnel_offers;
     wire request_table_funnel_room;
+    wire request_table_funnel_next_0;
+    wire request_table_funnel_next_1;
+    wire request_table_funnel_next_2;
+    wire request_table_funnel_next_3;
+    wire request_table_funnel_next_4;
+    wire request_table_funnel_next_5;
     wire request_table_funnel_chosen_0;
     wire request_table_funnel_chosen_1;
     wire request_table_funnel_chosen_2;
@@ -1475,27 +1534,39 @@ module nic (
     wire request_table_funnel_ready_5;
     reg [5:0] request_table_funnel_stream_5;
     wire [2:0] request_table_funnel_op;
+    reg [2:0] request_table_funnel_op_offered;
     wire [5:0] request_table_funnel_stream;
+    reg [5:0] request_table_funnel_stream_offered;
     wire [23:0] request_table_funnel_message;
+    reg [23:0] request_table_funnel_message_offered;
     wire [19:0] request_table_funnel_packet;
+    reg [19:0] request_table_funnel_packet_offered;
     wire request_table_funnel_tag;
+    reg request_table_funnel_tag_offered;
     wire [23:0] request_table_funnel_receive;
+    reg [23:0] request_table_funnel_receive_offered;
     wire [1:0] request_table_funnel_kind;
+    reg [1:0] request_table_funnel_kind_offered;
     wire [31:0] request_table_funnel_length;
+    reg [31:0] request_table_funnel_length_offered;
     wire [63:0] request_table_funnel_local;
+    reg [63:0] request_table_funnel_local_offered;
     wire [63:0] request_table_funnel_remote;
+    reg [63:0] request_table_funnel_remote_offered;
     wire [31:0] request_table_funnel_key;
+    reg [31:0] request_table_funnel_key_offered;
     wire [31:0] request_table_funnel_immediate;
+    reg [31:0] request_table_funnel_immediate_offered;
     wire [31:0] request_table_funnel_identifier;
-    wire [335:0] request_table_funnel_entry;
-    wire request_table_funnel_queue_s_axis_tready;
-    wire request_table_funnel_queue_m_axis_tvalid;
-    wire [335:0] request_table_funnel_queue_m_axis_tdata;
+    reg [31:0] request_table_funnel_identifier_offered;
     reg packet_table_funnel_full_0;
     reg packet_table_funnel_full_1;
     reg packet_table_funnel_last_0;
     reg packet_table_funnel_last_1;
+    reg packet_table_funnel_offers;
     wire packet_table_funnel_room;
+    wire packet_table_funnel_next_0;
+    wire packet_table_funnel_next_1;
     wire packet_table_funnel_chosen_0;
     wire packet_table_funnel_chosen_1;
     wire packet_table_funnel_any;
@@ -1510,16 +1581,19 @@ module nic (
     reg [6:0] packet_table_funnel_path_1;
     reg [23:0] packet_table_funnel_psn_1;
     wire packet_table_funnel_op;
+    reg packet_table_funnel_op_offered;
     wire [6:0] packet_table_funnel_path;
+    reg [6:0] packet_table_funnel_path_offered;
     wire [23:0] packet_table_funnel_psn;
+    reg [23:0] packet_table_funnel_psn_offered;
     wire packet_table_funnel_tag;
+    reg packet_table_funnel_tag_offered;
     wire [1:0] packet_table_funnel_stream;
+    reg [1:0] packet_table_funnel_stream_offered;
     wire [7:0] packet_table_funnel_message;
+    reg [7:0] packet_table_funnel_message_offered;
     wire [19:0] packet_table_funnel_packet;
-    wire [62:0] packet_table_funnel_entry;
-    wire packet_table_funnel_queue_s_axis_tready;
-    wire packet_table_funnel_queue_m_axis_tvalid;
-    wire [62:0] packet_table_funnel_queue_m_axis_tdata;
+    reg [19:0] packet_table_funnel_packet_offered;
     reg path_table_funnel_full_0;
     reg path_table_funnel_full_1;
     reg path_table_funnel_full_2;
@@ -1528,7 +1602,12 @@ module nic (
     reg path_table_funnel_last_1;
     reg path_table_funnel_last_2;
     reg path_table_funnel_last_3;
+    reg path_table_funnel_offers;
     wire path_table_funnel_room;
+    wire path_table_funnel_next_0;
+    wire path_table_funnel_next_1;
+    wire path_table_funnel_next_2;
+    wire path_table_funnel_next_3;
     wire path_table_funnel_chosen_0;
     wire path_table_funnel_chosen_1;
     wire path_table_funnel_chosen_2;
@@ -1559,22 +1638,31 @@ module nic (
     reg [6:0] path_table_funnel_path_3;
     reg [31:0] path_table_funnel_now_3;
     wire [2:0] path_table_funnel_op;
+    reg [2:0] path_table_funnel_op_offered;
     wire [6:0] path_table_funnel_path;
+    reg [6:0] path_table_funnel_path_offered;
     wire path_table_funnel_clear;
+    reg path_table_funnel_clear_offered;
     wire [1:0] path_table_funnel_plane;
+    reg [1:0] path_table_funnel_plane_offered;
     wire [15:0] path_table_funnel_source_port;
+    reg [15:0] path_table_funnel_source_port_offered;
     wire [1:0] path_table_funnel_state;
+    reg [1:0] path_table_funnel_state_offered;
     wire [11:0] path_table_funnel_window;
+    reg [11:0] path_table_funnel_window_offered;
     wire [8:0] path_table_funnel_acknowledged;
+    reg [8:0] path_table_funnel_acknowledged_offered;
     wire [8:0] path_table_funnel_lost;
+    reg [8:0] path_table_funnel_lost_offered;
     wire [8:0] path_table_funnel_marked;
+    reg [8:0] path_table_funnel_marked_offered;
     wire path_table_funnel_rtt_valid;
+    reg path_table_funnel_rtt_valid_offered;
     wire [19:0] path_table_funnel_rtt;
+    reg [19:0] path_table_funnel_rtt_offered;
     wire [31:0] path_table_funnel_now;
-    wire [122:0] path_table_funnel_entry;
-    wire path_table_funnel_queue_s_axis_tready;
-    wire path_table_funnel_queue_m_axis_tvalid;
-    wire [122:0] path_table_funnel_queue_m_axis_tdata;
+    reg [31:0] path_table_funnel_now_offered;
     reg sack_tx_funnel_full_0;
     reg sack_tx_funnel_full_1;
     reg sack_tx_funnel_full_2;
@@ -1583,7 +1671,12 @@ module nic (
     reg sack_tx_funnel_last_1;
     reg sack_tx_funnel_last_2;
     reg sack_tx_funnel_last_3;
+    reg sack_tx_funnel_offers;
     wire sack_tx_funnel_room;
+    wire sack_tx_funnel_next_0;
+    wire sack_tx_funnel_next_1;
+    wire sack_tx_funnel_next_2;
+    wire sack_tx_funnel_next_3;
     wire sack_tx_funnel_chosen_0;
     wire sack_tx_funnel_chosen_1;
     wire sack_tx_funnel_chosen_2;
@@ -1607,20 +1700,25 @@ module nic (
     reg [6:0] sack_tx_funnel_path_3;
     reg [31:0] sack_tx_funnel_now_3;
     wire [2:0] sack_tx_funnel_op;
+    reg [2:0] sack_tx_funnel_op_offered;
     wire [6:0] sack_tx_funnel_path;
+    reg [6:0] sack_tx_funnel_path_offered;
     wire [23:0] sack_tx_funnel_psn;
+    reg [23:0] sack_tx_funnel_psn_offered;
     wire [255:0] sack_tx_funnel_vector;
+    reg [255:0] sack_tx_funnel_vector_offered;
     wire [31:0] sack_tx_funnel_echo;
+    reg [31:0] sack_tx_funnel_echo_offered;
     wire [31:0] sack_tx_funnel_now;
-    wire [353:0] sack_tx_funnel_entry;
-    wire sack_tx_funnel_queue_s_axis_tready;
-    wire sack_tx_funnel_queue_m_axis_tvalid;
-    wire [353:0] sack_tx_funnel_queue_m_axis_tdata;
+    reg [31:0] sack_tx_funnel_now_offered;
     reg rate_limiter_funnel_full_0;
     reg rate_limiter_funnel_full_1;
     reg rate_limiter_funnel_last_0;
     reg rate_limiter_funnel_last_1;
+    reg rate_limiter_funnel_offers;
     wire rate_limiter_funnel_room;
+    wire rate_limiter_funnel_next_0;
+    wire rate_limiter_funnel_next_1;
     wire rate_limiter_funnel_chosen_0;
     wire rate_limiter_funnel_chosen_1;
     wire rate_limiter_funnel_any;
@@ -1632,14 +1730,15 @@ module nic (
     reg [3:0] rate_limiter_funnel_connection_1;
     reg [13:0] rate_limiter_funnel_bytes_1;
     wire [2:0] rate_limiter_funnel_op;
+    reg [2:0] rate_limiter_funnel_op_offered;
     wire [3:0] rate_limiter_funnel_connection;
+    reg [3:0] rate_limiter_funnel_connection_offered;
     wire [11:0] rate_limiter_funnel_rate;
+    reg [11:0] rate_limiter_funnel_rate_offered;
     wire [19:0] rate_limiter_funnel_burst;
+    reg [19:0] rate_limiter_funnel_burst_offered;
     wire [13:0] rate_limiter_funnel_bytes;
-    wire [52:0] rate_limiter_funnel_entry;
-    wire rate_limiter_funnel_queue_s_axis_tready;
-    wire rate_limiter_funnel_queue_m_axis_tvalid;
-    wire [52:0] rate_limiter_funnel_queue_m_axis_tdata;
+    reg [13:0] rate_limiter_funnel_bytes_offered;
     wire [2:0] request_event_op;
     reg scheduler_funnel_full_0;
     reg scheduler_funnel_full_1;
@@ -1653,7 +1752,14 @@ module nic (
     reg scheduler_funnel_last_3;
     reg scheduler_funnel_last_4;
     reg scheduler_funnel_last_5;
+    reg scheduler_funnel_offers;
     wire scheduler_funnel_room;
+    wire scheduler_funnel_next_0;
+    wire scheduler_funnel_next_1;
+    wire scheduler_funnel_next_2;
+    wire scheduler_funnel_next_3;
+    wire scheduler_funnel_next_4;
+    wire scheduler_funnel_next_5;
     wire scheduler_funnel_chosen_0;
     wire scheduler_funnel_chosen_1;
     wire scheduler_funnel_chosen_2;
@@ -1680,13 +1786,13 @@ module nic (
     wire scheduler_funnel_ready_5;
     reg [3:0] scheduler_funnel_connection_5;
     wire [2:0] scheduler_funnel_op;
+    reg [2:0] scheduler_funnel_op_offered;
     wire [3:0] scheduler_funnel_connection;
+    reg [3:0] scheduler_funnel_connection_offered;
     wire [1:0] scheduler_funnel_stream;
+    reg [1:0] scheduler_funnel_stream_offered;
     wire scheduler_funnel_flag;
-    wire [9:0] scheduler_funnel_entry;
-    wire scheduler_funnel_queue_s_axis_tready;
-    wire scheduler_funnel_queue_m_axis_tvalid;
-    wire [9:0] scheduler_funnel_queue_m_axis_tdata;
+    reg scheduler_funnel_flag_offered;
     wire request_held;
     wire path_held;
     wire rate_held;
@@ -1694,7 +1800,10 @@ module nic (
     reg retry_table_funnel_full_1;
     reg retry_table_funnel_last_0;
     reg retry_table_funnel_last_1;
+    reg retry_table_funnel_offers;
     wire retry_table_funnel_room;
+    wire retry_table_funnel_next_0;
+    wire retry_table_funnel_next_1;
     wire retry_table_funnel_chosen_0;
     wire retry_table_funnel_chosen_1;
     wire retry_table_funnel_any;
@@ -1703,11 +1812,9 @@ module nic (
     wire retry_table_funnel_ready_1;
     reg [6:0] retry_table_funnel_path_1;
     wire retry_table_funnel_op;
+    reg retry_table_funnel_op_offered;
     wire [6:0] retry_table_funnel_path;
-    wire [7:0] retry_table_funnel_entry;
-    wire retry_table_funnel_queue_s_axis_tready;
-    wire retry_table_funnel_queue_m_axis_tvalid;
-    wire [7:0] retry_table_funnel_queue_m_axis_tdata;
+    reg [6:0] retry_table_funnel_path_offered;
     wire sack_held;
     wire looked;
     wire read_result;
@@ -2940,160 +3047,6 @@ module nic (
         .value(counters_value)
     );
 
-    axis_register_129 connection_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(connection_table_funnel_any),
-        .s_axis_tdata(connection_table_funnel_entry),
-        .m_axis_tready(connection_table_s_axis_op_tready),
-        .s_axis_tready(connection_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(connection_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(connection_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_168 key_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(key_table_funnel_any),
-        .s_axis_tdata(key_table_funnel_entry),
-        .m_axis_tready(key_table_s_axis_op_tready),
-        .s_axis_tready(key_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(key_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(key_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_205 receive_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(receive_table_funnel_any),
-        .s_axis_tdata(receive_table_funnel_entry),
-        .m_axis_tready(receive_table_s_axis_op_tready),
-        .s_axis_tready(receive_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(receive_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(receive_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_33 sack_rx_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(sack_rx_funnel_any),
-        .s_axis_tdata(sack_rx_funnel_entry),
-        .m_axis_tready(sack_rx_s_axis_rx_tready),
-        .s_axis_tready(sack_rx_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(sack_rx_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(sack_rx_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_111 ack_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(ack_table_funnel_any),
-        .s_axis_tdata(ack_table_funnel_entry),
-        .m_axis_tready(ack_table_s_axis_op_tready),
-        .s_axis_tready(ack_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(ack_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(ack_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_111 received_messages_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(received_messages_funnel_any),
-        .s_axis_tdata(received_messages_funnel_entry),
-        .m_axis_tready(received_messages_s_axis_op_tready),
-        .s_axis_tready(received_messages_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(received_messages_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(received_messages_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_111 sent_messages_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(sent_messages_funnel_any),
-        .s_axis_tdata(sent_messages_funnel_entry),
-        .m_axis_tready(sent_messages_s_axis_op_tready),
-        .s_axis_tready(sent_messages_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(sent_messages_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(sent_messages_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_336 request_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(request_table_funnel_any),
-        .s_axis_tdata(request_table_funnel_entry),
-        .m_axis_tready(request_table_s_axis_op_tready),
-        .s_axis_tready(request_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(request_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(request_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_63 packet_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(packet_table_funnel_any),
-        .s_axis_tdata(packet_table_funnel_entry),
-        .m_axis_tready(packet_table_s_axis_op_tready),
-        .s_axis_tready(packet_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(packet_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(packet_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_123 path_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(path_table_funnel_any),
-        .s_axis_tdata(path_table_funnel_entry),
-        .m_axis_tready(path_table_s_axis_op_tready),
-        .s_axis_tready(path_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(path_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(path_table_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_354 sack_tx_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(sack_tx_funnel_any),
-        .s_axis_tdata(sack_tx_funnel_entry),
-        .m_axis_tready(sack_tx_s_axis_op_tready),
-        .s_axis_tready(sack_tx_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(sack_tx_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(sack_tx_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_53 rate_limiter_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(rate_limiter_funnel_any),
-        .s_axis_tdata(rate_limiter_funnel_entry),
-        .m_axis_tready(rate_limiter_s_axis_op_tready),
-        .s_axis_tready(rate_limiter_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(rate_limiter_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(rate_limiter_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_10 scheduler_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(scheduler_funnel_any),
-        .s_axis_tdata(scheduler_funnel_entry),
-        .m_axis_tready(scheduler_s_axis_op_tready),
-        .s_axis_tready(scheduler_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(scheduler_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(scheduler_funnel_queue_m_axis_tdata)
-    );
-
-    axis_register_8 retry_table_funnel_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(retry_table_funnel_any),
-        .s_axis_tdata(retry_table_funnel_entry),
-        .m_axis_tready(retry_table_s_axis_op_tready),
-        .s_axis_tready(retry_table_funnel_queue_s_axis_tready),
-        .m_axis_tvalid(retry_table_funnel_queue_m_axis_tvalid),
-        .m_axis_tdata(retry_table_funnel_queue_m_axis_tdata)
-    );
-
     assign configuration_rst = rst;
     assign parser_rst = rst;
     assign frame_buffer_rst = rst;
@@ -3128,252 +3081,228 @@ module nic (
     assign posted_result = ((request_table_m_axis_result_op == 3'h0) | (request_table_m_axis_result_op == 3'h4));
     assign pending_result = ((sack_taken & (((sack_tx_m_axis_result_op == 3'h2) | (sack_tx_m_axis_result_op == 3'h5)) | (sack_tx_m_axis_result_op == 3'h3))) & sack_tx_m_axis_result_pending);
     assign opened_result = (path_taken & (((path_table_m_axis_result_op == 3'h3) | (path_table_m_axis_result_op == 3'h4)) | (path_table_m_axis_result_op == 3'h0)));
-    assign connection_table_funnel_chosen_0 = ((connection_table_funnel_full_0 & connection_table_funnel_room) & (((connection_table_funnel_last_3 | (connection_table_funnel_last_2 & (~connection_table_funnel_full_3))) | ((connection_table_funnel_last_1 & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3))) | (((connection_table_funnel_last_0 & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3))));
-    assign connection_table_funnel_chosen_1 = ((connection_table_funnel_full_1 & connection_table_funnel_room) & (((connection_table_funnel_last_0 | (connection_table_funnel_last_3 & (~connection_table_funnel_full_0))) | ((connection_table_funnel_last_2 & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0))) | (((connection_table_funnel_last_1 & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0))));
-    assign connection_table_funnel_chosen_2 = ((connection_table_funnel_full_2 & connection_table_funnel_room) & (((connection_table_funnel_last_1 | (connection_table_funnel_last_0 & (~connection_table_funnel_full_1))) | ((connection_table_funnel_last_3 & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1))) | (((connection_table_funnel_last_2 & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1))));
-    assign connection_table_funnel_chosen_3 = ((connection_table_funnel_full_3 & connection_table_funnel_room) & (((connection_table_funnel_last_2 | (connection_table_funnel_last_1 & (~connection_table_funnel_full_2))) | ((connection_table_funnel_last_0 & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2))) | (((connection_table_funnel_last_3 & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2))));
+    assign connection_table_funnel_room = (connection_table_s_axis_op_tready | (~connection_table_funnel_offers));
+    assign connection_table_funnel_next_0 = (connection_table_funnel_full_0 & (((connection_table_funnel_last_3 | (connection_table_funnel_last_2 & (~connection_table_funnel_full_3))) | ((connection_table_funnel_last_1 & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3))) | (((connection_table_funnel_last_0 & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3))));
+    assign connection_table_funnel_next_1 = (connection_table_funnel_full_1 & (((connection_table_funnel_last_0 | (connection_table_funnel_last_3 & (~connection_table_funnel_full_0))) | ((connection_table_funnel_last_2 & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0))) | (((connection_table_funnel_last_1 & (~connection_table_funnel_full_2)) & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0))));
+    assign connection_table_funnel_next_2 = (connection_table_funnel_full_2 & (((connection_table_funnel_last_1 | (connection_table_funnel_last_0 & (~connection_table_funnel_full_1))) | ((connection_table_funnel_last_3 & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1))) | (((connection_table_funnel_last_2 & (~connection_table_funnel_full_3)) & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1))));
+    assign connection_table_funnel_next_3 = (connection_table_funnel_full_3 & (((connection_table_funnel_last_2 | (connection_table_funnel_last_1 & (~connection_table_funnel_full_2))) | ((connection_table_funnel_last_0 & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2))) | (((connection_table_funnel_last_3 & (~connection_table_funnel_full_0)) & (~connection_table_funnel_full_1)) & (~connection_table_funnel_full_2))));
+    assign connection_table_funnel_chosen_0 = (connection_table_funnel_next_0 & connection_table_funnel_room);
+    assign connection_table_funnel_chosen_1 = (connection_table_funnel_next_1 & connection_table_funnel_room);
+    assign connection_table_funnel_chosen_2 = (connection_table_funnel_next_2 & connection_table_funnel_room);
+    assign connection_table_funnel_chosen_3 = (connection_table_funnel_next_3 & connection_table_funnel_room);
     assign connection_table_funnel_any = (((connection_table_funnel_chosen_0 | connection_table_funnel_chosen_1) | connection_table_funnel_chosen_2) | connection_table_funnel_chosen_3);
     assign connection_table_funnel_ready_0 = (connection_table_funnel_chosen_0 | (~connection_table_funnel_full_0));
     assign connection_table_funnel_ready_1 = (connection_table_funnel_chosen_1 | (~connection_table_funnel_full_1));
     assign connection_table_funnel_ready_2 = (connection_table_funnel_chosen_2 | (~connection_table_funnel_full_2));
     assign connection_table_funnel_ready_3 = (connection_table_funnel_chosen_3 | (~connection_table_funnel_full_3));
-    assign connection_table_funnel_op = ((((connection_table_funnel_op_0 & {2{connection_table_funnel_chosen_0}}) | (2'h3 & {2{connection_table_funnel_chosen_1}})) | (2'h3 & {2{connection_table_funnel_chosen_2}})) | (2'h3 & {2{connection_table_funnel_chosen_3}}));
-    assign connection_table_funnel_connection = ((((connection_table_funnel_connection_0 & {4{connection_table_funnel_chosen_0}}) | (connection_table_funnel_connection_1 & {4{connection_table_funnel_chosen_1}})) | (connection_table_funnel_connection_2 & {4{connection_table_funnel_chosen_2}})) | (connection_table_funnel_connection_3 & {4{connection_table_funnel_chosen_3}}));
-    assign connection_table_funnel_plane = ((((connection_table_funnel_plane_0 & {2{connection_table_funnel_chosen_0}}) | (connection_table_funnel_plane_1 & {2{connection_table_funnel_chosen_1}})) | (connection_table_funnel_plane_2 & {2{connection_table_funnel_chosen_2}})) | (connection_table_funnel_plane_3 & {2{connection_table_funnel_chosen_3}}));
-    assign connection_table_funnel_tag = (((2'h1 & {2{connection_table_funnel_chosen_1}}) | (2'h2 & {2{connection_table_funnel_chosen_2}})) | (2'h3 & {2{connection_table_funnel_chosen_3}}));
-    assign connection_table_funnel_enabled = (connection_table_funnel_enabled_0 & connection_table_funnel_chosen_0);
-    assign connection_table_funnel_peer = (connection_table_funnel_peer_0 & {24{connection_table_funnel_chosen_0}});
-    assign connection_table_funnel_domain = (connection_table_funnel_domain_0 & {8{connection_table_funnel_chosen_0}});
-    assign connection_table_funnel_dscp = (connection_table_funnel_dscp_0 & {6{connection_table_funnel_chosen_0}});
-    assign connection_table_funnel_mac = (connection_table_funnel_mac_0 & {48{connection_table_funnel_chosen_0}});
-    assign connection_table_funnel_address = (connection_table_funnel_address_0 & {32{connection_table_funnel_chosen_0}});
-    assign connection_table_funnel_entry[1:0] = connection_table_funnel_op;
-    assign connection_table_funnel_entry[5:2] = connection_table_funnel_connection;
-    assign connection_table_funnel_entry[7:6] = connection_table_funnel_plane;
-    assign connection_table_funnel_entry[9:8] = connection_table_funnel_tag;
-    assign connection_table_funnel_entry[10] = connection_table_funnel_enabled;
-    assign connection_table_funnel_entry[34:11] = connection_table_funnel_peer;
-    assign connection_table_funnel_entry[42:35] = connection_table_funnel_domain;
-    assign connection_table_funnel_entry[48:43] = connection_table_funnel_dscp;
-    assign connection_table_funnel_entry[96:49] = connection_table_funnel_mac;
-    assign connection_table_funnel_entry[128:97] = connection_table_funnel_address;
-    assign connection_table_funnel_room = connection_table_funnel_queue_s_axis_tready;
-    assign connection_table_s_axis_op_tvalid = connection_table_funnel_queue_m_axis_tvalid;
-    assign connection_table_s_axis_op_op = connection_table_funnel_queue_m_axis_tdata[1:0];
-    assign connection_table_s_axis_op_connection = connection_table_funnel_queue_m_axis_tdata[5:2];
-    assign connection_table_s_axis_op_plane = connection_table_funnel_queue_m_axis_tdata[7:6];
-    assign connection_table_s_axis_op_tag = connection_table_funnel_queue_m_axis_tdata[9:8];
-    assign connection_table_s_axis_op_enabled = connection_table_funnel_queue_m_axis_tdata[10];
-    assign connection_table_s_axis_op_peer = connection_table_funnel_queue_m_axis_tdata[34:11];
-    assign connection_table_s_axis_op_domain = connection_table_funnel_queue_m_axis_tdata[42:35];
-    assign connection_table_s_axis_op_dscp = connection_table_funnel_queue_m_axis_tdata[48:43];
-    assign connection_table_s_axis_op_mac = connection_table_funnel_queue_m_axis_tdata[96:49];
-    assign connection_table_s_axis_op_address = connection_table_funnel_queue_m_axis_tdata[128:97];
+    assign connection_table_funnel_op = ((((connection_table_funnel_op_0 & {2{connection_table_funnel_next_0}}) | (2'h3 & {2{connection_table_funnel_next_1}})) | (2'h3 & {2{connection_table_funnel_next_2}})) | (2'h3 & {2{connection_table_funnel_next_3}}));
+    assign connection_table_funnel_connection = ((((connection_table_funnel_connection_0 & {4{connection_table_funnel_next_0}}) | (connection_table_funnel_connection_1 & {4{connection_table_funnel_next_1}})) | (connection_table_funnel_connection_2 & {4{connection_table_funnel_next_2}})) | (connection_table_funnel_connection_3 & {4{connection_table_funnel_next_3}}));
+    assign connection_table_funnel_plane = ((((connection_table_funnel_plane_0 & {2{connection_table_funnel_next_0}}) | (connection_table_funnel_plane_1 & {2{connection_table_funnel_next_1}})) | (connection_table_funnel_plane_2 & {2{connection_table_funnel_next_2}})) | (connection_table_funnel_plane_3 & {2{connection_table_funnel_next_3}}));
+    assign connection_table_funnel_tag = (((2'h1 & {2{connection_table_funnel_next_1}}) | (2'h2 & {2{connection_table_funnel_next_2}})) | (2'h3 & {2{connection_table_funnel_next_3}}));
+    assign connection_table_funnel_enabled = connection_table_funnel_enabled_0;
+    assign connection_table_funnel_peer = connection_table_funnel_peer_0;
+    assign connection_table_funnel_domain = connection_table_funnel_domain_0;
+    assign connection_table_funnel_dscp = connection_table_funnel_dscp_0;
+    assign connection_table_funnel_mac = connection_table_funnel_mac_0;
+    assign connection_table_funnel_address = connection_table_funnel_address_0;
+    assign connection_table_s_axis_op_tvalid = connection_table_funnel_offers;
+    assign connection_table_s_axis_op_op = connection_table_funnel_op_offered;
+    assign connection_table_s_axis_op_connection = connection_table_funnel_connection_offered;
+    assign connection_table_s_axis_op_plane = connection_table_funnel_plane_offered;
+    assign connection_table_s_axis_op_tag = connection_table_funnel_tag_offered;
+    assign connection_table_s_axis_op_enabled = connection_table_funnel_enabled_offered;
+    assign connection_table_s_axis_op_peer = connection_table_funnel_peer_offered;
+    assign connection_table_s_axis_op_domain = connection_table_funnel_domain_offered;
+    assign connection_table_s_axis_op_dscp = connection_table_funnel_dscp_offered;
+    assign connection_table_s_axis_op_mac = connection_table_funnel_mac_offered;
+    assign connection_table_s_axis_op_address = connection_table_funnel_address_offered;
     assign configuration_m_axis_connection_tready = connection_table_funnel_ready_0;
     assign receiver_m_axis_lookup_tready = connection_table_funnel_ready_1;
     assign acknowledger_m_axis_lookup_tready = connection_table_funnel_ready_2;
     assign transmitter_m_axis_lookup_tready = connection_table_funnel_ready_3;
-    assign key_table_funnel_chosen_0 = ((key_table_funnel_full_0 & key_table_funnel_room) & (key_table_funnel_last_1 | (key_table_funnel_last_0 & (~key_table_funnel_full_1))));
-    assign key_table_funnel_chosen_1 = ((key_table_funnel_full_1 & key_table_funnel_room) & (key_table_funnel_last_0 | (key_table_funnel_last_1 & (~key_table_funnel_full_0))));
+    assign key_table_funnel_room = (key_table_s_axis_op_tready | (~key_table_funnel_offers));
+    assign key_table_funnel_next_0 = (key_table_funnel_full_0 & (key_table_funnel_last_1 | (key_table_funnel_last_0 & (~key_table_funnel_full_1))));
+    assign key_table_funnel_next_1 = (key_table_funnel_full_1 & (key_table_funnel_last_0 | (key_table_funnel_last_1 & (~key_table_funnel_full_0))));
+    assign key_table_funnel_chosen_0 = (key_table_funnel_next_0 & key_table_funnel_room);
+    assign key_table_funnel_chosen_1 = (key_table_funnel_next_1 & key_table_funnel_room);
     assign key_table_funnel_any = (key_table_funnel_chosen_0 | key_table_funnel_chosen_1);
     assign key_table_funnel_ready_0 = (key_table_funnel_chosen_0 | (~key_table_funnel_full_0));
     assign key_table_funnel_ready_1 = (key_table_funnel_chosen_1 | (~key_table_funnel_full_1));
-    assign key_table_funnel_op = ((1'h0 & key_table_funnel_chosen_0) | (1'h1 & key_table_funnel_chosen_1));
-    assign key_table_funnel_key = ((key_table_funnel_key_0 & {32{key_table_funnel_chosen_0}}) | (key_table_funnel_key_1 & {32{key_table_funnel_chosen_1}}));
-    assign key_table_funnel_address = ((key_table_funnel_address_0 & {64{key_table_funnel_chosen_0}}) | (key_table_funnel_address_1 & {64{key_table_funnel_chosen_1}}));
-    assign key_table_funnel_bytes = (key_table_funnel_bytes_1 & {13{key_table_funnel_chosen_1}});
-    assign key_table_funnel_domain = ((key_table_funnel_domain_0 & {8{key_table_funnel_chosen_0}}) | (key_table_funnel_domain_1 & {8{key_table_funnel_chosen_1}}));
-    assign key_table_funnel_length = (key_table_funnel_length_0 & {48{key_table_funnel_chosen_0}});
-    assign key_table_funnel_valid = (key_table_funnel_valid_0 & key_table_funnel_chosen_0);
-    assign key_table_funnel_write = (key_table_funnel_write_0 & key_table_funnel_chosen_0);
-    assign key_table_funnel_entry[0] = key_table_funnel_op;
-    assign key_table_funnel_entry[32:1] = key_table_funnel_key;
-    assign key_table_funnel_entry[96:33] = key_table_funnel_address;
-    assign key_table_funnel_entry[109:97] = key_table_funnel_bytes;
-    assign key_table_funnel_entry[117:110] = key_table_funnel_domain;
-    assign key_table_funnel_entry[165:118] = key_table_funnel_length;
-    assign key_table_funnel_entry[166] = key_table_funnel_valid;
-    assign key_table_funnel_entry[167] = key_table_funnel_write;
-    assign key_table_funnel_room = key_table_funnel_queue_s_axis_tready;
-    assign key_table_s_axis_op_tvalid = key_table_funnel_queue_m_axis_tvalid;
-    assign key_table_s_axis_op_op = key_table_funnel_queue_m_axis_tdata[0];
-    assign key_table_s_axis_op_key = key_table_funnel_queue_m_axis_tdata[32:1];
-    assign key_table_s_axis_op_address = key_table_funnel_queue_m_axis_tdata[96:33];
-    assign key_table_s_axis_op_bytes = key_table_funnel_queue_m_axis_tdata[109:97];
-    assign key_table_s_axis_op_domain = key_table_funnel_queue_m_axis_tdata[117:110];
-    assign key_table_s_axis_op_length = key_table_funnel_queue_m_axis_tdata[165:118];
-    assign key_table_s_axis_op_valid = key_table_funnel_queue_m_axis_tdata[166];
-    assign key_table_s_axis_op_write = key_table_funnel_queue_m_axis_tdata[167];
+    assign key_table_funnel_op = ((1'h0 & key_table_funnel_next_0) | (1'h1 & key_table_funnel_next_1));
+    assign key_table_funnel_key = ((key_table_funnel_key_0 & {32{key_table_funnel_next_0}}) | (key_table_funnel_key_1 & {32{key_table_funnel_next_1}}));
+    assign key_table_funnel_address = ((key_table_funnel_address_0 & {64{key_table_funnel_next_0}}) | (key_table_funnel_address_1 & {64{key_table_funnel_next_1}}));
+    assign key_table_funnel_bytes = key_table_funnel_bytes_1;
+    assign key_table_funnel_domain = ((key_table_funnel_domain_0 & {8{key_table_funnel_next_0}}) | (key_table_funnel_domain_1 & {8{key_table_funnel_next_1}}));
+    assign key_table_funnel_length = key_table_funnel_length_0;
+    assign key_table_funnel_valid = key_table_funnel_valid_0;
+    assign key_table_funnel_write = key_table_funnel_write_0;
+    assign key_table_s_axis_op_tvalid = key_table_funnel_offers;
+    assign key_table_s_axis_op_op = key_table_funnel_op_offered;
+    assign key_table_s_axis_op_key = key_table_funnel_key_offered;
+    assign key_table_s_axis_op_address = key_table_funnel_address_offered;
+    assign key_table_s_axis_op_bytes = key_table_funnel_bytes_offered;
+    assign key_table_s_axis_op_domain = key_table_funnel_domain_offered;
+    assign key_table_s_axis_op_length = key_table_funnel_length_offered;
+    assign key_table_s_axis_op_valid = key_table_funnel_valid_offered;
+    assign key_table_s_axis_op_write = key_table_funnel_write_offered;
     assign configuration_m_axis_key_tready = key_table_funnel_ready_0;
     assign receiver_m_axis_check_tready = key_table_funnel_ready_1;
-    assign receive_table_funnel_chosen_0 = ((receive_table_funnel_full_0 & receive_table_funnel_room) & (((receive_table_funnel_last_3 | (receive_table_funnel_last_2 & (~receive_table_funnel_full_3))) | ((receive_table_funnel_last_1 & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3))) | (((receive_table_funnel_last_0 & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3))));
-    assign receive_table_funnel_chosen_1 = ((receive_table_funnel_full_1 & receive_table_funnel_room) & (((receive_table_funnel_last_0 | (receive_table_funnel_last_3 & (~receive_table_funnel_full_0))) | ((receive_table_funnel_last_2 & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0))) | (((receive_table_funnel_last_1 & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0))));
-    assign receive_table_funnel_chosen_2 = ((receive_table_funnel_full_2 & receive_table_funnel_room) & (((receive_table_funnel_last_1 | (receive_table_funnel_last_0 & (~receive_table_funnel_full_1))) | ((receive_table_funnel_last_3 & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1))) | (((receive_table_funnel_last_2 & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1))));
-    assign receive_table_funnel_chosen_3 = ((receive_table_funnel_full_3 & receive_table_funnel_room) & (((receive_table_funnel_last_2 | (receive_table_funnel_last_1 & (~receive_table_funnel_full_2))) | ((receive_table_funnel_last_0 & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2))) | (((receive_table_funnel_last_3 & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2))));
+    assign receive_table_funnel_room = (receive_table_s_axis_op_tready | (~receive_table_funnel_offers));
+    assign receive_table_funnel_next_0 = (receive_table_funnel_full_0 & (((receive_table_funnel_last_3 | (receive_table_funnel_last_2 & (~receive_table_funnel_full_3))) | ((receive_table_funnel_last_1 & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3))) | (((receive_table_funnel_last_0 & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3))));
+    assign receive_table_funnel_next_1 = (receive_table_funnel_full_1 & (((receive_table_funnel_last_0 | (receive_table_funnel_last_3 & (~receive_table_funnel_full_0))) | ((receive_table_funnel_last_2 & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0))) | (((receive_table_funnel_last_1 & (~receive_table_funnel_full_2)) & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0))));
+    assign receive_table_funnel_next_2 = (receive_table_funnel_full_2 & (((receive_table_funnel_last_1 | (receive_table_funnel_last_0 & (~receive_table_funnel_full_1))) | ((receive_table_funnel_last_3 & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1))) | (((receive_table_funnel_last_2 & (~receive_table_funnel_full_3)) & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1))));
+    assign receive_table_funnel_next_3 = (receive_table_funnel_full_3 & (((receive_table_funnel_last_2 | (receive_table_funnel_last_1 & (~receive_table_funnel_full_2))) | ((receive_table_funnel_last_0 & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2))) | (((receive_table_funnel_last_3 & (~receive_table_funnel_full_0)) & (~receive_table_funnel_full_1)) & (~receive_table_funnel_full_2))));
+    assign receive_table_funnel_chosen_0 = (receive_table_funnel_next_0 & receive_table_funnel_room);
+    assign receive_table_funnel_chosen_1 = (receive_table_funnel_next_1 & receive_table_funnel_room);
+    assign receive_table_funnel_chosen_2 = (receive_table_funnel_next_2 & receive_table_funnel_room);
+    assign receive_table_funnel_chosen_3 = (receive_table_funnel_next_3 & receive_table_funnel_room);
     assign receive_table_funnel_any = (((receive_table_funnel_chosen_0 | receive_table_funnel_chosen_1) | receive_table_funnel_chosen_2) | receive_table_funnel_chosen_3);
     assign receive_table_funnel_ready_0 = (receive_table_funnel_chosen_0 | (~receive_table_funnel_full_0));
     assign receive_table_funnel_ready_1 = (receive_table_funnel_chosen_1 | (~receive_table_funnel_full_1));
     assign receive_table_funnel_ready_2 = (receive_table_funnel_chosen_2 | (~receive_table_funnel_full_2));
     assign receive_table_funnel_ready_3 = (receive_table_funnel_chosen_3 | (~receive_table_funnel_full_3));
-    assign receive_table_funnel_op = ((((2'h3 & {2{receive_table_funnel_chosen_0}}) | (2'h0 & {2{receive_table_funnel_chosen_1}})) | (2'h1 & {2{receive_table_funnel_chosen_2}})) | (2'h2 & {2{receive_table_funnel_chosen_3}}));
-    assign receive_table_funnel_stream = ((((receive_table_funnel_stream_0 & {6{receive_table_funnel_chosen_0}}) | (receive_table_funnel_stream_1 & {6{receive_table_funnel_chosen_1}})) | (receive_table_funnel_stream_2 & {6{receive_table_funnel_chosen_2}})) | (receive_table_funnel_stream_3 & {6{receive_table_funnel_chosen_3}}));
-    assign receive_table_funnel_number = ((receive_table_funnel_number_0 & {24{receive_table_funnel_chosen_0}}) | (receive_table_funnel_number_2 & {24{receive_table_funnel_chosen_2}}));
-    assign receive_table_funnel_offset = (receive_table_funnel_offset_2 & {32{receive_table_funnel_chosen_2}});
-    assign receive_table_funnel_bytes = (receive_table_funnel_bytes_2 & {13{receive_table_funnel_chosen_2}});
-    assign receive_table_funnel_address = (receive_table_funnel_address_1 & {64{receive_table_funnel_chosen_1}});
-    assign receive_table_funnel_length = (receive_table_funnel_length_1 & {32{receive_table_funnel_chosen_1}});
-    assign receive_table_funnel_identifier = (receive_table_funnel_identifier_1 & {32{receive_table_funnel_chosen_1}});
-    assign receive_table_funnel_entry[1:0] = receive_table_funnel_op;
-    assign receive_table_funnel_entry[7:2] = receive_table_funnel_stream;
-    assign receive_table_funnel_entry[31:8] = receive_table_funnel_number;
-    assign receive_table_funnel_entry[63:32] = receive_table_funnel_offset;
-    assign receive_table_funnel_entry[76:64] = receive_table_funnel_bytes;
-    assign receive_table_funnel_entry[140:77] = receive_table_funnel_address;
-    assign receive_table_funnel_entry[172:141] = receive_table_funnel_length;
-    assign receive_table_funnel_entry[204:173] = receive_table_funnel_identifier;
-    assign receive_table_funnel_room = receive_table_funnel_queue_s_axis_tready;
-    assign receive_table_s_axis_op_tvalid = receive_table_funnel_queue_m_axis_tvalid;
-    assign receive_table_s_axis_op_op = receive_table_funnel_queue_m_axis_tdata[1:0];
-    assign receive_table_s_axis_op_stream = receive_table_funnel_queue_m_axis_tdata[7:2];
-    assign receive_table_s_axis_op_number = receive_table_funnel_queue_m_axis_tdata[31:8];
-    assign receive_table_s_axis_op_offset = receive_table_funnel_queue_m_axis_tdata[63:32];
-    assign receive_table_s_axis_op_bytes = receive_table_funnel_queue_m_axis_tdata[76:64];
-    assign receive_table_s_axis_op_address = receive_table_funnel_queue_m_axis_tdata[140:77];
-    assign receive_table_s_axis_op_length = receive_table_funnel_queue_m_axis_tdata[172:141];
-    assign receive_table_s_axis_op_identifier = receive_table_funnel_queue_m_axis_tdata[204:173];
+    assign receive_table_funnel_op = ((((2'h3 & {2{receive_table_funnel_next_0}}) | (2'h0 & {2{receive_table_funnel_next_1}})) | (2'h1 & {2{receive_table_funnel_next_2}})) | (2'h2 & {2{receive_table_funnel_next_3}}));
+    assign receive_table_funnel_stream = ((((receive_table_funnel_stream_0 & {6{receive_table_funnel_next_0}}) | (receive_table_funnel_stream_1 & {6{receive_table_funnel_next_1}})) | (receive_table_funnel_stream_2 & {6{receive_table_funnel_next_2}})) | (receive_table_funnel_stream_3 & {6{receive_table_funnel_next_3}}));
+    assign receive_table_funnel_number = ((receive_table_funnel_number_0 & {24{receive_table_funnel_next_0}}) | (receive_table_funnel_number_2 & {24{receive_table_funnel_next_2}}));
+    assign receive_table_funnel_offset = receive_table_funnel_offset_2;
+    assign receive_table_funnel_bytes = receive_table_funnel_bytes_2;
+    assign receive_table_funnel_address = receive_table_funnel_address_1;
+    assign receive_table_funnel_length = receive_table_funnel_length_1;
+    assign receive_table_funnel_identifier = receive_table_funnel_identifier_1;
+    assign receive_table_s_axis_op_tvalid = receive_table_funnel_offers;
+    assign receive_table_s_axis_op_op = receive_table_funnel_op_offered;
+    assign receive_table_s_axis_op_stream = receive_table_funnel_stream_offered;
+    assign receive_table_s_axis_op_number = receive_table_funnel_number_offered;
+    assign receive_table_s_axis_op_offset = receive_table_funnel_offset_offered;
+    assign receive_table_s_axis_op_bytes = receive_table_funnel_bytes_offered;
+    assign receive_table_s_axis_op_address = receive_table_funnel_address_offered;
+    assign receive_table_s_axis_op_length = receive_table_funnel_length_offered;
+    assign receive_table_s_axis_op_identifier = receive_table_funnel_identifier_offered;
     assign configuration_m_axis_receive_tready = receive_table_funnel_ready_0;
     assign s_axis_rq_tready = receive_table_funnel_ready_1;
     assign receiver_m_axis_match_tready = receive_table_funnel_ready_2;
     assign completion_m_axis_complete_tready = receive_table_funnel_ready_3;
-    assign sack_rx_funnel_chosen_0 = ((sack_rx_funnel_full_0 & sack_rx_funnel_room) & ((sack_rx_funnel_last_2 | (sack_rx_funnel_last_1 & (~sack_rx_funnel_full_2))) | ((sack_rx_funnel_last_0 & (~sack_rx_funnel_full_1)) & (~sack_rx_funnel_full_2))));
-    assign sack_rx_funnel_chosen_1 = ((sack_rx_funnel_full_1 & sack_rx_funnel_room) & ((sack_rx_funnel_last_0 | (sack_rx_funnel_last_2 & (~sack_rx_funnel_full_0))) | ((sack_rx_funnel_last_1 & (~sack_rx_funnel_full_2)) & (~sack_rx_funnel_full_0))));
-    assign sack_rx_funnel_chosen_2 = ((sack_rx_funnel_full_2 & sack_rx_funnel_room) & ((sack_rx_funnel_last_1 | (sack_rx_funnel_last_0 & (~sack_rx_funnel_full_1))) | ((sack_rx_funnel_last_2 & (~sack_rx_funnel_full_0)) & (~sack_rx_funnel_full_1))));
+    assign sack_rx_funnel_room = (sack_rx_s_axis_rx_tready | (~sack_rx_funnel_offers));
+    assign sack_rx_funnel_next_0 = (sack_rx_funnel_full_0 & ((sack_rx_funnel_last_2 | (sack_rx_funnel_last_1 & (~sack_rx_funnel_full_2))) | ((sack_rx_funnel_last_0 & (~sack_rx_funnel_full_1)) & (~sack_rx_funnel_full_2))));
+    assign sack_rx_funnel_next_1 = (sack_rx_funnel_full_1 & ((sack_rx_funnel_last_0 | (sack_rx_funnel_last_2 & (~sack_rx_funnel_full_0))) | ((sack_rx_funnel_last_1 & (~sack_rx_funnel_full_2)) & (~sack_rx_funnel_full_0))));
+    assign sack_rx_funnel_next_2 = (sack_rx_funnel_full_2 & ((sack_rx_funnel_last_1 | (sack_rx_funnel_last_0 & (~sack_rx_funnel_full_1))) | ((sack_rx_funnel_last_2 & (~sack_rx_funnel_full_0)) & (~sack_rx_funnel_full_1))));
+    assign sack_rx_funnel_chosen_0 = (sack_rx_funnel_next_0 & sack_rx_funnel_room);
+    assign sack_rx_funnel_chosen_1 = (sack_rx_funnel_next_1 & sack_rx_funnel_room);
+    assign sack_rx_funnel_chosen_2 = (sack_rx_funnel_next_2 & sack_rx_funnel_room);
     assign sack_rx_funnel_any = ((sack_rx_funnel_chosen_0 | sack_rx_funnel_chosen_1) | sack_rx_funnel_chosen_2);
     assign sack_rx_funnel_ready_0 = (sack_rx_funnel_chosen_0 | (~sack_rx_funnel_full_0));
     assign sack_rx_funnel_ready_1 = (sack_rx_funnel_chosen_1 | (~sack_rx_funnel_full_1));
     assign sack_rx_funnel_ready_2 = (sack_rx_funnel_chosen_2 | (~sack_rx_funnel_full_2));
-    assign sack_rx_funnel_op = (((2'h1 & {2{sack_rx_funnel_chosen_0}}) | (sack_rx_funnel_op_1 & {2{sack_rx_funnel_chosen_1}})) | (2'h3 & {2{sack_rx_funnel_chosen_2}}));
-    assign sack_rx_funnel_path = (((sack_rx_funnel_path_0 & {7{sack_rx_funnel_chosen_0}}) | (sack_rx_funnel_path_1 & {7{sack_rx_funnel_chosen_1}})) | (sack_rx_funnel_path_2 & {7{sack_rx_funnel_chosen_2}}));
-    assign sack_rx_funnel_psn = ((sack_rx_funnel_psn_0 & {24{sack_rx_funnel_chosen_0}}) | (sack_rx_funnel_psn_1 & {24{sack_rx_funnel_chosen_1}}));
-    assign sack_rx_funnel_entry[1:0] = sack_rx_funnel_op;
-    assign sack_rx_funnel_entry[8:2] = sack_rx_funnel_path;
-    assign sack_rx_funnel_entry[32:9] = sack_rx_funnel_psn;
-    assign sack_rx_funnel_room = sack_rx_funnel_queue_s_axis_tready;
-    assign sack_rx_s_axis_rx_tvalid = sack_rx_funnel_queue_m_axis_tvalid;
-    assign sack_rx_s_axis_rx_op = sack_rx_funnel_queue_m_axis_tdata[1:0];
-    assign sack_rx_s_axis_rx_path = sack_rx_funnel_queue_m_axis_tdata[8:2];
-    assign sack_rx_s_axis_rx_psn = sack_rx_funnel_queue_m_axis_tdata[32:9];
+    assign sack_rx_funnel_op = (((2'h1 & {2{sack_rx_funnel_next_0}}) | (sack_rx_funnel_op_1 & {2{sack_rx_funnel_next_1}})) | (2'h3 & {2{sack_rx_funnel_next_2}}));
+    assign sack_rx_funnel_path = (((sack_rx_funnel_path_0 & {7{sack_rx_funnel_next_0}}) | (sack_rx_funnel_path_1 & {7{sack_rx_funnel_next_1}})) | (sack_rx_funnel_path_2 & {7{sack_rx_funnel_next_2}}));
+    assign sack_rx_funnel_psn = ((sack_rx_funnel_psn_0 & {24{sack_rx_funnel_next_0}}) | (sack_rx_funnel_psn_1 & {24{sack_rx_funnel_next_1}}));
+    assign sack_rx_s_axis_rx_tvalid = sack_rx_funnel_offers;
+    assign sack_rx_s_axis_rx_op = sack_rx_funnel_op_offered;
+    assign sack_rx_s_axis_rx_path = sack_rx_funnel_path_offered;
+    assign sack_rx_s_axis_rx_psn = sack_rx_funnel_psn_offered;
     assign configuration_m_axis_sack_rx_tready = sack_rx_funnel_ready_0;
     assign receiver_m_axis_sack_tready = sack_rx_funnel_ready_1;
     assign acknowledger_m_axis_sack_tready = sack_rx_funnel_ready_2;
-    assign ack_table_funnel_chosen_0 = ((ack_table_funnel_full_0 & ack_table_funnel_room) & (((ack_table_funnel_last_3 | (ack_table_funnel_last_2 & (~ack_table_funnel_full_3))) | ((ack_table_funnel_last_1 & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3))) | (((ack_table_funnel_last_0 & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3))));
-    assign ack_table_funnel_chosen_1 = ((ack_table_funnel_full_1 & ack_table_funnel_room) & (((ack_table_funnel_last_0 | (ack_table_funnel_last_3 & (~ack_table_funnel_full_0))) | ((ack_table_funnel_last_2 & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0))) | (((ack_table_funnel_last_1 & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0))));
-    assign ack_table_funnel_chosen_2 = ((ack_table_funnel_full_2 & ack_table_funnel_room) & (((ack_table_funnel_last_1 | (ack_table_funnel_last_0 & (~ack_table_funnel_full_1))) | ((ack_table_funnel_last_3 & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1))) | (((ack_table_funnel_last_2 & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1))));
-    assign ack_table_funnel_chosen_3 = ((ack_table_funnel_full_3 & ack_table_funnel_room) & (((ack_table_funnel_last_2 | (ack_table_funnel_last_1 & (~ack_table_funnel_full_2))) | ((ack_table_funnel_last_0 & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2))) | (((ack_table_funnel_last_3 & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2))));
+    assign ack_table_funnel_room = (ack_table_s_axis_op_tready | (~ack_table_funnel_offers));
+    assign ack_table_funnel_next_0 = (ack_table_funnel_full_0 & (((ack_table_funnel_last_3 | (ack_table_funnel_last_2 & (~ack_table_funnel_full_3))) | ((ack_table_funnel_last_1 & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3))) | (((ack_table_funnel_last_0 & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3))));
+    assign ack_table_funnel_next_1 = (ack_table_funnel_full_1 & (((ack_table_funnel_last_0 | (ack_table_funnel_last_3 & (~ack_table_funnel_full_0))) | ((ack_table_funnel_last_2 & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0))) | (((ack_table_funnel_last_1 & (~ack_table_funnel_full_2)) & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0))));
+    assign ack_table_funnel_next_2 = (ack_table_funnel_full_2 & (((ack_table_funnel_last_1 | (ack_table_funnel_last_0 & (~ack_table_funnel_full_1))) | ((ack_table_funnel_last_3 & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1))) | (((ack_table_funnel_last_2 & (~ack_table_funnel_full_3)) & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1))));
+    assign ack_table_funnel_next_3 = (ack_table_funnel_full_3 & (((ack_table_funnel_last_2 | (ack_table_funnel_last_1 & (~ack_table_funnel_full_2))) | ((ack_table_funnel_last_0 & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2))) | (((ack_table_funnel_last_3 & (~ack_table_funnel_full_0)) & (~ack_table_funnel_full_1)) & (~ack_table_funnel_full_2))));
+    assign ack_table_funnel_chosen_0 = (ack_table_funnel_next_0 & ack_table_funnel_room);
+    assign ack_table_funnel_chosen_1 = (ack_table_funnel_next_1 & ack_table_funnel_room);
+    assign ack_table_funnel_chosen_2 = (ack_table_funnel_next_2 & ack_table_funnel_room);
+    assign ack_table_funnel_chosen_3 = (ack_table_funnel_next_3 & ack_table_funnel_room);
     assign ack_table_funnel_any = (((ack_table_funnel_chosen_0 | ack_table_funnel_chosen_1) | ack_table_funnel_chosen_2) | ack_table_funnel_chosen_3);
     assign ack_table_funnel_ready_0 = (ack_table_funnel_chosen_0 | (~ack_table_funnel_full_0));
     assign ack_table_funnel_ready_1 = (ack_table_funnel_chosen_1 | (~ack_table_funnel_full_1));
     assign ack_table_funnel_ready_2 = (ack_table_funnel_chosen_2 | (~ack_table_funnel_full_2));
     assign ack_table_funnel_ready_3 = (ack_table_funnel_chosen_3 | (~ack_table_funnel_full_3));
-    assign ack_table_funnel_op = ((((3'h0 & {3{ack_table_funnel_chosen_0}}) | (3'h1 & {3{ack_table_funnel_chosen_1}})) | (3'h3 & {3{ack_table_funnel_chosen_2}})) | (3'h2 & {3{ack_table_funnel_chosen_3}}));
-    assign ack_table_funnel_path = ((((ack_table_funnel_path_0 & {7{ack_table_funnel_chosen_0}}) | (ack_table_funnel_path_1 & {7{ack_table_funnel_chosen_1}})) | (ack_table_funnel_path_2 & {7{ack_table_funnel_chosen_2}})) | (ack_table_funnel_path_3 & {7{ack_table_funnel_chosen_3}}));
-    assign ack_table_funnel_timestamp = (ack_table_funnel_timestamp_1 & {32{ack_table_funnel_chosen_1}});
-    assign ack_table_funnel_arrival = (ack_table_funnel_arrival_1 & {32{ack_table_funnel_chosen_1}});
-    assign ack_table_funnel_plane = (ack_table_funnel_plane_1 & {2{ack_table_funnel_chosen_1}});
-    assign ack_table_funnel_counts = (ack_table_funnel_counts_1 & ack_table_funnel_chosen_1);
-    assign ack_table_funnel_marked = (ack_table_funnel_marked_1 & ack_table_funnel_chosen_1);
-    assign ack_table_funnel_at_once = (ack_table_funnel_at_once_1 & ack_table_funnel_chosen_1);
-    assign ack_table_funnel_now = ((ack_table_funnel_now_2 & {32{ack_table_funnel_chosen_2}}) | (ack_table_funnel_now_3 & {32{ack_table_funnel_chosen_3}}));
-    assign ack_table_funnel_entry[2:0] = ack_table_funnel_op;
-    assign ack_table_funnel_entry[9:3] = ack_table_funnel_path;
-    assign ack_table_funnel_entry[41:10] = ack_table_funnel_timestamp;
-    assign ack_table_funnel_entry[73:42] = ack_table_funnel_arrival;
-    assign ack_table_funnel_entry[75:74] = ack_table_funnel_plane;
-    assign ack_table_funnel_entry[76] = ack_table_funnel_counts;
-    assign ack_table_funnel_entry[77] = ack_table_funnel_marked;
-    assign ack_table_funnel_entry[78] = ack_table_funnel_at_once;
-    assign ack_table_funnel_entry[110:79] = ack_table_funnel_now;
-    assign ack_table_funnel_room = ack_table_funnel_queue_s_axis_tready;
-    assign ack_table_s_axis_op_tvalid = ack_table_funnel_queue_m_axis_tvalid;
-    assign ack_table_s_axis_op_op = ack_table_funnel_queue_m_axis_tdata[2:0];
-    assign ack_table_s_axis_op_path = ack_table_funnel_queue_m_axis_tdata[9:3];
-    assign ack_table_s_axis_op_timestamp = ack_table_funnel_queue_m_axis_tdata[41:10];
-    assign ack_table_s_axis_op_arrival = ack_table_funnel_queue_m_axis_tdata[73:42];
-    assign ack_table_s_axis_op_plane = ack_table_funnel_queue_m_axis_tdata[75:74];
-    assign ack_table_s_axis_op_counts = ack_table_funnel_queue_m_axis_tdata[76];
-    assign ack_table_s_axis_op_marked = ack_table_funnel_queue_m_axis_tdata[77];
-    assign ack_table_s_axis_op_at_once = ack_table_funnel_queue_m_axis_tdata[78];
-    assign ack_table_s_axis_op_now = ack_table_funnel_queue_m_axis_tdata[110:79];
+    assign ack_table_funnel_op = ((((3'h0 & {3{ack_table_funnel_next_0}}) | (3'h1 & {3{ack_table_funnel_next_1}})) | (3'h3 & {3{ack_table_funnel_next_2}})) | (3'h2 & {3{ack_table_funnel_next_3}}));
+    assign ack_table_funnel_path = ((((ack_table_funnel_path_0 & {7{ack_table_funnel_next_0}}) | (ack_table_funnel_path_1 & {7{ack_table_funnel_next_1}})) | (ack_table_funnel_path_2 & {7{ack_table_funnel_next_2}})) | (ack_table_funnel_path_3 & {7{ack_table_funnel_next_3}}));
+    assign ack_table_funnel_timestamp = ack_table_funnel_timestamp_1;
+    assign ack_table_funnel_arrival = ack_table_funnel_arrival_1;
+    assign ack_table_funnel_plane = ack_table_funnel_plane_1;
+    assign ack_table_funnel_counts = ack_table_funnel_counts_1;
+    assign ack_table_funnel_marked = ack_table_funnel_marked_1;
+    assign ack_table_funnel_at_once = ack_table_funnel_at_once_1;
+    assign ack_table_funnel_now = ((ack_table_funnel_now_2 & {32{ack_table_funnel_next_2}}) | (ack_table_funnel_now_3 & {32{ack_table_funnel_next_3}}));
+    assign ack_table_s_axis_op_tvalid = ack_table_funnel_offers;
+    assign ack_table_s_axis_op_op = ack_table_funnel_op_offered;
+    assign ack_table_s_axis_op_path = ack_table_funnel_path_offered;
+    assign ack_table_s_axis_op_timestamp = ack_table_funnel_timestamp_offered;
+    assign ack_table_s_axis_op_arrival = ack_table_funnel_arrival_offered;
+    assign ack_table_s_axis_op_plane = ack_table_funnel_plane_offered;
+    assign ack_table_s_axis_op_counts = ack_table_funnel_counts_offered;
+    assign ack_table_s_axis_op_marked = ack_table_funnel_marked_offered;
+    assign ack_table_s_axis_op_at_once = ack_table_funnel_at_once_offered;
+    assign ack_table_s_axis_op_now = ack_table_funnel_now_offered;
     assign configuration_m_axis_ack_tready = ack_table_funnel_ready_0;
     assign receiver_m_axis_owe_tready = ack_table_funnel_ready_1;
     assign acknowledger_m_axis_take_tready = ack_table_funnel_ready_2;
     assign timer_m_axis_ack_tready = ack_table_funnel_ready_3;
-    assign received_messages_funnel_chosen_0 = ((received_messages_funnel_full_0 & received_messages_funnel_room) & (received_messages_funnel_last_1 | (received_messages_funnel_last_0 & (~received_messages_funnel_full_1))));
-    assign received_messages_funnel_chosen_1 = ((received_messages_funnel_full_1 & received_messages_funnel_room) & (received_messages_funnel_last_0 | (received_messages_funnel_last_1 & (~received_messages_funnel_full_0))));
+    assign received_messages_funnel_room = (received_messages_s_axis_op_tready | (~received_messages_funnel_offers));
+    assign received_messages_funnel_next_0 = (received_messages_funnel_full_0 & (received_messages_funnel_last_1 | (received_messages_funnel_last_0 & (~received_messages_funnel_full_1))));
+    assign received_messages_funnel_next_1 = (received_messages_funnel_full_1 & (received_messages_funnel_last_0 | (received_messages_funnel_last_1 & (~received_messages_funnel_full_0))));
+    assign received_messages_funnel_chosen_0 = (received_messages_funnel_next_0 & received_messages_funnel_room);
+    assign received_messages_funnel_chosen_1 = (received_messages_funnel_next_1 & received_messages_funnel_room);
     assign received_messages_funnel_any = (received_messages_funnel_chosen_0 | received_messages_funnel_chosen_1);
     assign received_messages_funnel_ready_0 = (received_messages_funnel_chosen_0 | (~received_messages_funnel_full_0));
     assign received_messages_funnel_ready_1 = (received_messages_funnel_chosen_1 | (~received_messages_funnel_full_1));
-    assign received_messages_funnel_op = ((2'h2 & {2{received_messages_funnel_chosen_0}}) | (received_messages_funnel_op_1 & {2{received_messages_funnel_chosen_1}}));
-    assign received_messages_funnel_stream = ((received_messages_funnel_stream_0 & {6{received_messages_funnel_chosen_0}}) | (received_messages_funnel_stream_1 & {6{received_messages_funnel_chosen_1}}));
-    assign received_messages_funnel_message = ((received_messages_funnel_message_0 & {24{received_messages_funnel_chosen_0}}) | (received_messages_funnel_message_1 & {24{received_messages_funnel_chosen_1}}));
-    assign received_messages_funnel_bytes = (received_messages_funnel_bytes_1 & {13{received_messages_funnel_chosen_1}});
-    assign received_messages_funnel_length = (received_messages_funnel_length_1 & {32{received_messages_funnel_chosen_1}});
-    assign received_messages_funnel_immediate = (received_messages_funnel_immediate_1 & {32{received_messages_funnel_chosen_1}});
-    assign received_messages_funnel_kind = (received_messages_funnel_kind_1 & {2{received_messages_funnel_chosen_1}});
-    assign received_messages_funnel_entry[1:0] = received_messages_funnel_op;
-    assign received_messages_funnel_entry[7:2] = received_messages_funnel_stream;
-    assign received_messages_funnel_entry[31:8] = received_messages_funnel_message;
-    assign received_messages_funnel_entry[44:32] = received_messages_funnel_bytes;
-    assign received_messages_funnel_entry[76:45] = received_messages_funnel_length;
-    assign received_messages_funnel_entry[108:77] = received_messages_funnel_immediate;
-    assign received_messages_funnel_entry[110:109] = received_messages_funnel_kind;
-    assign received_messages_funnel_room = received_messages_funnel_queue_s_axis_tready;
-    assign received_messages_s_axis_op_tvalid = received_messages_funnel_queue_m_axis_tvalid;
-    assign received_messages_s_axis_op_op = received_messages_funnel_queue_m_axis_tdata[1:0];
-    assign received_messages_s_axis_op_stream = received_messages_funnel_queue_m_axis_tdata[7:2];
-    assign received_messages_s_axis_op_message = received_messages_funnel_queue_m_axis_tdata[31:8];
-    assign received_messages_s_axis_op_bytes = received_messages_funnel_queue_m_axis_tdata[44:32];
-    assign received_messages_s_axis_op_length = received_messages_funnel_queue_m_axis_tdata[76:45];
-    assign received_messages_s_axis_op_immediate = received_messages_funnel_queue_m_axis_tdata[108:77];
-    assign received_messages_s_axis_op_kind = received_messages_funnel_queue_m_axis_tdata[110:109];
+    assign received_messages_funnel_op = ((2'h2 & {2{received_messages_funnel_next_0}}) | (received_messages_funnel_op_1 & {2{received_messages_funnel_next_1}}));
+    assign received_messages_funnel_stream = ((received_messages_funnel_stream_0 & {6{received_messages_funnel_next_0}}) | (received_messages_funnel_stream_1 & {6{received_messages_funnel_next_1}}));
+    assign received_messages_funnel_message = ((received_messages_funnel_message_0 & {24{received_messages_funnel_next_0}}) | (received_messages_funnel_message_1 & {24{received_messages_funnel_next_1}}));
+    assign received_messages_funnel_bytes = received_messages_funnel_bytes_1;
+    assign received_messages_funnel_length = received_messages_funnel_length_1;
+    assign received_messages_funnel_immediate = received_messages_funnel_immediate_1;
+    assign received_messages_funnel_kind = received_messages_funnel_kind_1;
+    assign received_messages_s_axis_op_tvalid = received_messages_funnel_offers;
+    assign received_messages_s_axis_op_op = received_messages_funnel_op_offered;
+    assign received_messages_s_axis_op_stream = received_messages_funnel_stream_offered;
+    assign received_messages_s_axis_op_message = received_messages_funnel_message_offered;
+    assign received_messages_s_axis_op_bytes = received_messages_funnel_bytes_offered;
+    assign received_messages_s_axis_op_length = received_messages_funnel_length_offered;
+    assign received_messages_s_axis_op_immediate = received_messages_funnel_immediate_offered;
+    assign received_messages_s_axis_op_kind = received_messages_funnel_kind_offered;
     assign configuration_m_axis_received_tready = received_messages_funnel_ready_0;
     assign received_teller_m_axis_op_tready = received_messages_funnel_ready_1;
-    assign sent_messages_funnel_chosen_0 = ((sent_messages_funnel_full_0 & sent_messages_funnel_room) & (sent_messages_funnel_last_1 | (sent_messages_funnel_last_0 & (~sent_messages_funnel_full_1))));
-    assign sent_messages_funnel_chosen_1 = ((sent_messages_funnel_full_1 & sent_messages_funnel_room) & (sent_messages_funnel_last_0 | (sent_messages_funnel_last_1 & (~sent_messages_funnel_full_0))));
+    assign sent_messages_funnel_room = (sent_messages_s_axis_op_tready | (~sent_messages_funnel_offers));
+    assign sent_messages_funnel_next_0 = (sent_messages_funnel_full_0 & (sent_messages_funnel_last_1 | (sent_messages_funnel_last_0 & (~sent_messages_funnel_full_1))));
+    assign sent_messages_funnel_next_1 = (sent_messages_funnel_full_1 & (sent_messages_funnel_last_0 | (sent_messages_funnel_last_1 & (~sent_messages_funnel_full_0))));
+    assign sent_messages_funnel_chosen_0 = (sent_messages_funnel_next_0 & sent_messages_funnel_room);
+    assign sent_messages_funnel_chosen_1 = (sent_messages_funnel_next_1 & sent_messages_funnel_room);
     assign sent_messages_funnel_any = (sent_messages_funnel_chosen_0 | sent_messages_funnel_chosen_1);
     assign sent_messages_funnel_ready_0 = (sent_messages_funnel_chosen_0 | (~sent_messages_funnel_full_0));
     assign sent_messages_funnel_ready_1 = (sent_messages_funnel_chosen_1 | (~sent_messages_funnel_full_1));
-    assign sent_messages_funnel_op = ((2'h2 & {2{sent_messages_funnel_chosen_0}}) | (sent_messages_funnel_op_1 & {2{sent_messages_funnel_chosen_1}}));
-    assign sent_messages_funnel_stream = ((sent_messages_funnel_stream_0 & {6{sent_messages_funnel_chosen_0}}) | (sent_messages_funnel_stream_1 & {6{sent_messages_funnel_chosen_1}}));
-    assign sent_messages_funnel_message = ((sent_messages_funnel_message_0 & {24{sent_messages_funnel_chosen_0}}) | (sent_messages_funnel_message_1 & {24{sent_messages_funnel_chosen_1}}));
-    assign sent_messages_funnel_bytes = (sent_messages_funnel_bytes_1 & {13{sent_messages_funnel_chosen_1}});
-    assign sent_messages_funnel_length = (sent_messages_funnel_length_1 & {32{sent_messages_funnel_chosen_1}});
-    assign sent_messages_funnel_immediate = (sent_messages_funnel_immediate_1 & {32{sent_messages_funnel_chosen_1}});
-    assign sent_messages_funnel_kind = (sent_messages_funnel_kind_1 & {2{sent_messages_funnel_chosen_1}});
-    assign sent_messages_funnel_entry[1:0] = sent_messages_funnel_op;
-    assign sent_messages_funnel_entry[7:2] = sent_messages_funnel_stream;
-    assign sent_messages_funnel_entry[31:8] = sent_messages_funnel_message;
-    assign sent_messages_funnel_entry[44:32] = sent_messages_funnel_bytes;
-    assign sent_messages_funnel_entry[76:45] = sent_messages_funnel_length;
-    assign sent_messages_funnel_entry[108:77] = sent_messages_funnel_immediate;
-    assign sent_messages_funnel_entry[110:109] = sent_messages_funnel_kind;
-    assign sent_messages_funnel_room = sent_messages_funnel_queue_s_axis_tready;
-    assign sent_messages_s_axis_op_tvalid = sent_messages_funnel_queue_m_axis_tvalid;
-    assign sent_messages_s_axis_op_op = sent_messages_funnel_queue_m_axis_tdata[1:0];
-    assign sent_messages_s_axis_op_stream = sent_messages_funnel_queue_m_axis_tdata[7:2];
-    assign sent_messages_s_axis_op_message = sent_messages_funnel_queue_m_axis_tdata[31:8];
-    assign sent_messages_s_axis_op_bytes = sent_messages_funnel_queue_m_axis_tdata[44:32];
-    assign sent_messages_s_axis_op_length = sent_messages_funnel_queue_m_axis_tdata[76:45];
-    assign sent_messages_s_axis_op_immediate = sent_messages_funnel_queue_m_axis_tdata[108:77];
-    assign sent_messages_s_axis_op_kind = sent_messages_funnel_queue_m_axis_tdata[110:109];
+    assign sent_messages_funnel_op = ((2'h2 & {2{sent_messages_funnel_next_0}}) | (sent_messages_funnel_op_1 & {2{sent_messages_funnel_next_1}}));
+    assign sent_messages_funnel_stream = ((sent_messages_funnel_stream_0 & {6{sent_messages_funnel_next_0}}) | (sent_messages_funnel_stream_1 & {6{sent_messages_funnel_next_1}}));
+    assign sent_messages_funnel_message = ((sent_messages_funnel_message_0 & {24{sent_messages_funnel_next_0}}) | (sent_messages_funnel_message_1 & {24{sent_messages_funnel_next_1}}));
+    assign sent_messages_funnel_bytes = sent_messages_funnel_bytes_1;
+    assign sent_messages_funnel_length = sent_messages_funnel_length_1;
+    assign sent_messages_funnel_immediate = sent_messages_funnel_immediate_1;
+    assign sent_messages_funnel_kind = sent_messages_funnel_kind_1;
+    assign sent_messages_s_axis_op_tvalid = sent_messages_funnel_offers;
+    assign sent_messages_s_axis_op_op = sent_messages_funnel_op_offered;
+    assign sent_messages_s_axis_op_stream = sent_messages_funnel_stream_offered;
+    assign sent_messages_s_axis_op_message = sent_messages_funnel_message_offered;
+    assign sent_messages_s_axis_op_bytes = sent_messages_funnel_bytes_offered;
+    assign sent_messages_s_axis_op_length = sent_messages_funnel_length_offered;
+    assign sent_messages_s_axis_op_immediate = sent_messages_funnel_immediate_offered;
+    assign sent_messages_s_axis_op_kind = sent_messages_funnel_kind_offered;
     assign configuration_m_axis_sent_tready = sent_messages_funnel_ready_0;
     assign sent_teller_m_axis_op_tready = sent_messages_funnel_ready_1;
-    assign request_table_funnel_chosen_0 = ((request_table_funnel_full_0 & request_table_funnel_room) & (((((request_table_funnel_last_5 | (request_table_funnel_last_4 & (~request_table_funnel_full_5))) | ((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | (((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | ((((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | (((((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))));
-    assign request_table_funnel_chosen_1 = ((request_table_funnel_full_1 & request_table_funnel_room) & (((((request_table_funnel_last_0 | (request_table_funnel_last_5 & (~request_table_funnel_full_0))) | ((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | (((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | ((((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | (((((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))));
-    assign request_table_funnel_chosen_2 = ((request_table_funnel_full_2 & request_table_funnel_room) & (((((request_table_funnel_last_1 | (request_table_funnel_last_0 & (~request_table_funnel_full_1))) | ((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | (((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | ((((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | (((((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))));
-    assign request_table_funnel_chosen_3 = ((request_table_funnel_full_3 & request_table_funnel_room) & (((((request_table_funnel_last_2 | (request_table_funnel_last_1 & (~request_table_funnel_full_2))) | ((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | (((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | ((((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | (((((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))));
-    assign request_table_funnel_chosen_4 = ((request_table_funnel_full_4 & request_table_funnel_room) & (((((request_table_funnel_last_3 | (request_table_funnel_last_2 & (~request_table_funnel_full_3))) | ((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | (((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | ((((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | (((((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))));
-    assign request_table_funnel_chosen_5 = ((request_table_funnel_full_5 & request_table_funnel_room) & (((((request_table_funnel_last_4 | (request_table_funnel_last_3 & (~request_table_funnel_full_4))) | ((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | (((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | ((((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | (((((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))));
+    assign request_table_funnel_room = (request_table_s_axis_op_tready | (~request_table_funnel_offers));
+    assign request_table_funnel_next_0 = (request_table_funnel_full_0 & (((((request_table_funnel_last_5 | (request_table_funnel_last_4 & (~request_table_funnel_full_5))) | ((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | (((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | ((((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))) | (((((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5))));
+    assign request_table_funnel_next_1 = (request_table_funnel_full_1 & (((((request_table_funnel_last_0 | (request_table_funnel_last_5 & (~request_table_funnel_full_0))) | ((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | (((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | ((((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))) | (((((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0))));
+    assign request_table_funnel_next_2 = (request_table_funnel_full_2 & (((((request_table_funnel_last_1 | (request_table_funnel_last_0 & (~request_table_funnel_full_1))) | ((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | (((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | ((((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))) | (((((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1))));
+    assign request_table_funnel_next_3 = (request_table_funnel_full_3 & (((((request_table_funnel_last_2 | (request_table_funnel_last_1 & (~request_table_funnel_full_2))) | ((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | (((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | ((((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))) | (((((request_table_funnel_last_3 & (~request_table_funnel_full_4)) & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2))));
+    assign request_table_funnel_next_4 = (request_table_funnel_full_4 & (((((request_table_funnel_last_3 | (request_table_funnel_last_2 & (~request_table_funnel_full_3))) | ((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | (((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | ((((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))) | (((((request_table_funnel_last_4 & (~request_table_funnel_full_5)) & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3))));
+    assign request_table_funnel_next_5 = (request_table_funnel_full_5 & (((((request_table_funnel_last_4 | (request_table_funnel_last_3 & (~request_table_funnel_full_4))) | ((request_table_funnel_last_2 & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | (((request_table_funnel_last_1 & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | ((((request_table_funnel_last_0 & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))) | (((((request_table_funnel_last_5 & (~request_table_funnel_full_0)) & (~request_table_funnel_full_1)) & (~request_table_funnel_full_2)) & (~request_table_funnel_full_3)) & (~request_table_funnel_full_4))));
+    assign request_table_funnel_chosen_0 = (request_table_funnel_next_0 & request_table_funnel_room);
+    assign request_table_funnel_chosen_1 = (request_table_funnel_next_1 & request_table_funnel_room);
+    assign request_table_funnel_chosen_2 = (request_table_funnel_next_2 & request_table_funnel_room);
+    assign request_table_funnel_chosen_3 = (request_table_funnel_next_3 & request_table_funnel_room);
+    assign request_table_funnel_chosen_4 = (request_table_funnel_next_4 & request_table_funnel_room);
+    assign request_table_funnel_chosen_5 = (request_table_funnel_next_5 & request_table_funnel_room);
     assign request_table_funnel_any = (((((request_table_funnel_chosen_0 | request_table_funnel_chosen_1) | request_table_funnel_chosen_2) | request_table_funnel_chosen_3) | request_table_funnel_chosen_4) | request_table_funnel_chosen_5);
     assign request_table_funnel_ready_0 = (request_table_funnel_chosen_0 | (~request_table_funnel_full_0));
     assign request_table_funnel_ready_1 = (request_table_funnel_chosen_1 | (~request_table_funnel_full_1));
@@ -3381,202 +3310,176 @@ module nic (
     assign request_table_funnel_ready_3 = (request_table_funnel_chosen_3 | (~request_table_funnel_full_3));
     assign request_table_funnel_ready_4 = (request_table_funnel_chosen_4 | (~request_table_funnel_full_4));
     assign request_table_funnel_ready_5 = (request_table_funnel_chosen_5 | (~request_table_funnel_full_5));
-    assign request_table_funnel_op = ((((((3'h4 & {3{request_table_funnel_chosen_0}}) | (3'h0 & {3{request_table_funnel_chosen_1}})) | (3'h1 & {3{request_table_funnel_chosen_2}})) | (3'h2 & {3{request_table_funnel_chosen_3}})) | (3'h2 & {3{request_table_funnel_chosen_4}})) | (3'h3 & {3{request_table_funnel_chosen_5}}));
-    assign request_table_funnel_stream = ((((((request_table_funnel_stream_0 & {6{request_table_funnel_chosen_0}}) | (request_table_funnel_stream_1 & {6{request_table_funnel_chosen_1}})) | (request_table_funnel_stream_2 & {6{request_table_funnel_chosen_2}})) | (request_table_funnel_stream_3 & {6{request_table_funnel_chosen_3}})) | (request_table_funnel_stream_4 & {6{request_table_funnel_chosen_4}})) | (request_table_funnel_stream_5 & {6{request_table_funnel_chosen_5}}));
-    assign request_table_funnel_message = (((request_table_funnel_message_0 & {24{request_table_funnel_chosen_0}}) | (request_table_funnel_message_3 & {24{request_table_funnel_chosen_3}})) | (request_table_funnel_message_4 & {24{request_table_funnel_chosen_4}}));
-    assign request_table_funnel_packet = ((request_table_funnel_packet_3 & {20{request_table_funnel_chosen_3}}) | (request_table_funnel_packet_4 & {20{request_table_funnel_chosen_4}}));
-    assign request_table_funnel_tag = ((1'h0 & request_table_funnel_chosen_3) | (1'h1 & request_table_funnel_chosen_4));
-    assign request_table_funnel_receive = (request_table_funnel_receive_0 & {24{request_table_funnel_chosen_0}});
-    assign request_table_funnel_kind = (request_table_funnel_kind_1 & {2{request_table_funnel_chosen_1}});
-    assign request_table_funnel_length = (request_table_funnel_length_1 & {32{request_table_funnel_chosen_1}});
-    assign request_table_funnel_local = (request_table_funnel_local_1 & {64{request_table_funnel_chosen_1}});
-    assign request_table_funnel_remote = (request_table_funnel_remote_1 & {64{request_table_funnel_chosen_1}});
-    assign request_table_funnel_key = (request_table_funnel_key_1 & {32{request_table_funnel_chosen_1}});
-    assign request_table_funnel_immediate = (request_table_funnel_immediate_1 & {32{request_table_funnel_chosen_1}});
-    assign request_table_funnel_identifier = (request_table_funnel_identifier_1 & {32{request_table_funnel_chosen_1}});
-    assign request_table_funnel_entry[2:0] = request_table_funnel_op;
-    assign request_table_funnel_entry[8:3] = request_table_funnel_stream;
-    assign request_table_funnel_entry[32:9] = request_table_funnel_message;
-    assign request_table_funnel_entry[52:33] = request_table_funnel_packet;
-    assign request_table_funnel_entry[53] = request_table_funnel_tag;
-    assign request_table_funnel_entry[77:54] = request_table_funnel_receive;
-    assign request_table_funnel_entry[79:78] = request_table_funnel_kind;
-    assign request_table_funnel_entry[111:80] = request_table_funnel_length;
-    assign request_table_funnel_entry[175:112] = request_table_funnel_local;
-    assign request_table_funnel_entry[239:176] = request_table_funnel_remote;
-    assign request_table_funnel_entry[271:240] = request_table_funnel_key;
-    assign request_table_funnel_entry[303:272] = request_table_funnel_immediate;
-    assign request_table_funnel_entry[335:304] = request_table_funnel_identifier;
-    assign request_table_funnel_room = request_table_funnel_queue_s_axis_tready;
-    assign request_table_s_axis_op_tvalid = request_table_funnel_queue_m_axis_tvalid;
-    assign request_table_s_axis_op_op = request_table_funnel_queue_m_axis_tdata[2:0];
-    assign request_table_s_axis_op_stream = request_table_funnel_queue_m_axis_tdata[8:3];
-    assign request_table_s_axis_op_message = request_table_funnel_queue_m_axis_tdata[32:9];
-    assign request_table_s_axis_op_packet = request_table_funnel_queue_m_axis_tdata[52:33];
-    assign request_table_s_axis_op_tag = request_table_funnel_queue_m_axis_tdata[53];
-    assign request_table_s_axis_op_receive = request_table_funnel_queue_m_axis_tdata[77:54];
-    assign request_table_s_axis_op_kind = request_table_funnel_queue_m_axis_tdata[79:78];
-    assign request_table_s_axis_op_length = request_table_funnel_queue_m_axis_tdata[111:80];
-    assign request_table_s_axis_op_local = request_table_funnel_queue_m_axis_tdata[175:112];
-    assign request_table_s_axis_op_remote = request_table_funnel_queue_m_axis_tdata[239:176];
-    assign request_table_s_axis_op_key = request_table_funnel_queue_m_axis_tdata[271:240];
-    assign request_table_s_axis_op_immediate = request_table_funnel_queue_m_axis_tdata[303:272];
-    assign request_table_s_axis_op_identifier = request_table_funnel_queue_m_axis_tdata[335:304];
+    assign request_table_funnel_op = ((((((3'h4 & {3{request_table_funnel_next_0}}) | (3'h0 & {3{request_table_funnel_next_1}})) | (3'h1 & {3{request_table_funnel_next_2}})) | (3'h2 & {3{request_table_funnel_next_3}})) | (3'h2 & {3{request_table_funnel_next_4}})) | (3'h3 & {3{request_table_funnel_next_5}}));
+    assign request_table_funnel_stream = ((((((request_table_funnel_stream_0 & {6{request_table_funnel_next_0}}) | (request_table_funnel_stream_1 & {6{request_table_funnel_next_1}})) | (request_table_funnel_stream_2 & {6{request_table_funnel_next_2}})) | (request_table_funnel_stream_3 & {6{request_table_funnel_next_3}})) | (request_table_funnel_stream_4 & {6{request_table_funnel_next_4}})) | (request_table_funnel_stream_5 & {6{request_table_funnel_next_5}}));
+    assign request_table_funnel_message = (((request_table_funnel_message_0 & {24{request_table_funnel_next_0}}) | (request_table_funnel_message_3 & {24{request_table_funnel_next_3}})) | (request_table_funnel_message_4 & {24{request_table_funnel_next_4}}));
+    assign request_table_funnel_packet = ((request_table_funnel_packet_3 & {20{request_table_funnel_next_3}}) | (request_table_funnel_packet_4 & {20{request_table_funnel_next_4}}));
+    assign request_table_funnel_tag = ((1'h0 & request_table_funnel_next_3) | (1'h1 & request_table_funnel_next_4));
+    assign request_table_funnel_receive = request_table_funnel_receive_0;
+    assign request_table_funnel_kind = request_table_funnel_kind_1;
+    assign request_table_funnel_length = request_table_funnel_length_1;
+    assign request_table_funnel_local = request_table_funnel_local_1;
+    assign request_table_funnel_remote = request_table_funnel_remote_1;
+    assign request_table_funnel_key = request_table_funnel_key_1;
+    assign request_table_funnel_immediate = request_table_funnel_immediate_1;
+    assign request_table_funnel_identifier = request_table_funnel_identifier_1;
+    assign request_table_s_axis_op_tvalid = request_table_funnel_offers;
+    assign request_table_s_axis_op_op = request_table_funnel_op_offered;
+    assign request_table_s_axis_op_stream = request_table_funnel_stream_offered;
+    assign request_table_s_axis_op_message = request_table_funnel_message_offered;
+    assign request_table_s_axis_op_packet = request_table_funnel_packet_offered;
+    assign request_table_s_axis_op_tag = request_table_funnel_tag_offered;
+    assign request_table_s_axis_op_receive = request_table_funnel_receive_offered;
+    assign request_table_s_axis_op_kind = request_table_funnel_kind_offered;
+    assign request_table_s_axis_op_length = request_table_funnel_length_offered;
+    assign request_table_s_axis_op_local = request_table_funnel_local_offered;
+    assign request_table_s_axis_op_remote = request_table_funnel_remote_offered;
+    assign request_table_s_axis_op_key = request_table_funnel_key_offered;
+    assign request_table_s_axis_op_immediate = request_table_funnel_immediate_offered;
+    assign request_table_s_axis_op_identifier = request_table_funnel_identifier_offered;
     assign configuration_m_axis_request_tready = request_table_funnel_ready_0;
     assign s_axis_wqe_tready = request_table_funnel_ready_1;
     assign transmitter_m_axis_next_tready = request_table_funnel_ready_2;
     assign transmitter_m_axis_read_tready = request_table_funnel_ready_3;
     assign retirement_m_axis_read_tready = request_table_funnel_ready_4;
     assign completion_m_axis_release_tready = request_table_funnel_ready_5;
-    assign packet_table_funnel_chosen_0 = ((packet_table_funnel_full_0 & packet_table_funnel_room) & (packet_table_funnel_last_1 | (packet_table_funnel_last_0 & (~packet_table_funnel_full_1))));
-    assign packet_table_funnel_chosen_1 = ((packet_table_funnel_full_1 & packet_table_funnel_room) & (packet_table_funnel_last_0 | (packet_table_funnel_last_1 & (~packet_table_funnel_full_0))));
+    assign packet_table_funnel_room = (packet_table_s_axis_op_tready | (~packet_table_funnel_offers));
+    assign packet_table_funnel_next_0 = (packet_table_funnel_full_0 & (packet_table_funnel_last_1 | (packet_table_funnel_last_0 & (~packet_table_funnel_full_1))));
+    assign packet_table_funnel_next_1 = (packet_table_funnel_full_1 & (packet_table_funnel_last_0 | (packet_table_funnel_last_1 & (~packet_table_funnel_full_0))));
+    assign packet_table_funnel_chosen_0 = (packet_table_funnel_next_0 & packet_table_funnel_room);
+    assign packet_table_funnel_chosen_1 = (packet_table_funnel_next_1 & packet_table_funnel_room);
     assign packet_table_funnel_any = (packet_table_funnel_chosen_0 | packet_table_funnel_chosen_1);
     assign packet_table_funnel_ready_0 = (packet_table_funnel_chosen_0 | (~packet_table_funnel_full_0));
     assign packet_table_funnel_ready_1 = (packet_table_funnel_chosen_1 | (~packet_table_funnel_full_1));
-    assign packet_table_funnel_op = ((packet_table_funnel_op_0 & packet_table_funnel_chosen_0) | (1'h1 & packet_table_funnel_chosen_1));
-    assign packet_table_funnel_path = ((packet_table_funnel_path_0 & {7{packet_table_funnel_chosen_0}}) | (packet_table_funnel_path_1 & {7{packet_table_funnel_chosen_1}}));
-    assign packet_table_funnel_psn = ((packet_table_funnel_psn_0 & {24{packet_table_funnel_chosen_0}}) | (packet_table_funnel_psn_1 & {24{packet_table_funnel_chosen_1}}));
-    assign packet_table_funnel_tag = ((1'h0 & packet_table_funnel_chosen_0) | (1'h1 & packet_table_funnel_chosen_1));
-    assign packet_table_funnel_stream = (packet_table_funnel_stream_0 & {2{packet_table_funnel_chosen_0}});
-    assign packet_table_funnel_message = (packet_table_funnel_message_0 & {8{packet_table_funnel_chosen_0}});
-    assign packet_table_funnel_packet = (packet_table_funnel_packet_0 & {20{packet_table_funnel_chosen_0}});
-    assign packet_table_funnel_entry[0] = packet_table_funnel_op;
-    assign packet_table_funnel_entry[7:1] = packet_table_funnel_path;
-    assign packet_table_funnel_entry[31:8] = packet_table_funnel_psn;
-    assign packet_table_funnel_entry[32] = packet_table_funnel_tag;
-    assign packet_table_funnel_entry[34:33] = packet_table_funnel_stream;
-    assign packet_table_funnel_entry[42:35] = packet_table_funnel_message;
-    assign packet_table_funnel_entry[62:43] = packet_table_funnel_packet;
-    assign packet_table_funnel_room = packet_table_funnel_queue_s_axis_tready;
-    assign packet_table_s_axis_op_tvalid = packet_table_funnel_queue_m_axis_tvalid;
-    assign packet_table_s_axis_op_op = packet_table_funnel_queue_m_axis_tdata[0];
-    assign packet_table_s_axis_op_path = packet_table_funnel_queue_m_axis_tdata[7:1];
-    assign packet_table_s_axis_op_psn = packet_table_funnel_queue_m_axis_tdata[31:8];
-    assign packet_table_s_axis_op_tag = packet_table_funnel_queue_m_axis_tdata[32];
-    assign packet_table_s_axis_op_stream = packet_table_funnel_queue_m_axis_tdata[34:33];
-    assign packet_table_s_axis_op_message = packet_table_funnel_queue_m_axis_tdata[42:35];
-    assign packet_table_s_axis_op_packet = packet_table_funnel_queue_m_axis_tdata[62:43];
+    assign packet_table_funnel_op = ((packet_table_funnel_op_0 & packet_table_funnel_next_0) | (1'h1 & packet_table_funnel_next_1));
+    assign packet_table_funnel_path = ((packet_table_funnel_path_0 & {7{packet_table_funnel_next_0}}) | (packet_table_funnel_path_1 & {7{packet_table_funnel_next_1}}));
+    assign packet_table_funnel_psn = ((packet_table_funnel_psn_0 & {24{packet_table_funnel_next_0}}) | (packet_table_funnel_psn_1 & {24{packet_table_funnel_next_1}}));
+    assign packet_table_funnel_tag = ((1'h0 & packet_table_funnel_next_0) | (1'h1 & packet_table_funnel_next_1));
+    assign packet_table_funnel_stream = packet_table_funnel_stream_0;
+    assign packet_table_funnel_message = packet_table_funnel_message_0;
+    assign packet_table_funnel_packet = packet_table_funnel_packet_0;
+    assign packet_table_s_axis_op_tvalid = packet_table_funnel_offers;
+    assign packet_table_s_axis_op_op = packet_table_funnel_op_offered;
+    assign packet_table_s_axis_op_path = packet_table_funnel_path_offered;
+    assign packet_table_s_axis_op_psn = packet_table_funnel_psn_offered;
+    assign packet_table_s_axis_op_tag = packet_table_funnel_tag_offered;
+    assign packet_table_s_axis_op_stream = packet_table_funnel_stream_offered;
+    assign packet_table_s_axis_op_message = packet_table_funnel_message_offered;
+    assign packet_table_s_axis_op_packet = packet_table_funnel_packet_offered;
     assign transmitter_m_axis_packet_tready = packet_table_funnel_ready_0;
     assign retirement_m_axis_packet_tready = packet_table_funnel_ready_1;
-    assign path_table_funnel_chosen_0 = ((path_table_funnel_full_0 & path_table_funnel_room) & (((path_table_funnel_last_3 | (path_table_funnel_last_2 & (~path_table_funnel_full_3))) | ((path_table_funnel_last_1 & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3))) | (((path_table_funnel_last_0 & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3))));
-    assign path_table_funnel_chosen_1 = ((path_table_funnel_full_1 & path_table_funnel_room) & (((path_table_funnel_last_0 | (path_table_funnel_last_3 & (~path_table_funnel_full_0))) | ((path_table_funnel_last_2 & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0))) | (((path_table_funnel_last_1 & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0))));
-    assign path_table_funnel_chosen_2 = ((path_table_funnel_full_2 & path_table_funnel_room) & (((path_table_funnel_last_1 | (path_table_funnel_last_0 & (~path_table_funnel_full_1))) | ((path_table_funnel_last_3 & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1))) | (((path_table_funnel_last_2 & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1))));
-    assign path_table_funnel_chosen_3 = ((path_table_funnel_full_3 & path_table_funnel_room) & (((path_table_funnel_last_2 | (path_table_funnel_last_1 & (~path_table_funnel_full_2))) | ((path_table_funnel_last_0 & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2))) | (((path_table_funnel_last_3 & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2))));
+    assign path_table_funnel_room = (path_table_s_axis_op_tready | (~path_table_funnel_offers));
+    assign path_table_funnel_next_0 = (path_table_funnel_full_0 & (((path_table_funnel_last_3 | (path_table_funnel_last_2 & (~path_table_funnel_full_3))) | ((path_table_funnel_last_1 & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3))) | (((path_table_funnel_last_0 & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3))));
+    assign path_table_funnel_next_1 = (path_table_funnel_full_1 & (((path_table_funnel_last_0 | (path_table_funnel_last_3 & (~path_table_funnel_full_0))) | ((path_table_funnel_last_2 & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0))) | (((path_table_funnel_last_1 & (~path_table_funnel_full_2)) & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0))));
+    assign path_table_funnel_next_2 = (path_table_funnel_full_2 & (((path_table_funnel_last_1 | (path_table_funnel_last_0 & (~path_table_funnel_full_1))) | ((path_table_funnel_last_3 & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1))) | (((path_table_funnel_last_2 & (~path_table_funnel_full_3)) & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1))));
+    assign path_table_funnel_next_3 = (path_table_funnel_full_3 & (((path_table_funnel_last_2 | (path_table_funnel_last_1 & (~path_table_funnel_full_2))) | ((path_table_funnel_last_0 & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2))) | (((path_table_funnel_last_3 & (~path_table_funnel_full_0)) & (~path_table_funnel_full_1)) & (~path_table_funnel_full_2))));
+    assign path_table_funnel_chosen_0 = (path_table_funnel_next_0 & path_table_funnel_room);
+    assign path_table_funnel_chosen_1 = (path_table_funnel_next_1 & path_table_funnel_room);
+    assign path_table_funnel_chosen_2 = (path_table_funnel_next_2 & path_table_funnel_room);
+    assign path_table_funnel_chosen_3 = (path_table_funnel_next_3 & path_table_funnel_room);
     assign path_table_funnel_any = (((path_table_funnel_chosen_0 | path_table_funnel_chosen_1) | path_table_funnel_chosen_2) | path_table_funnel_chosen_3);
     assign path_table_funnel_ready_0 = (path_table_funnel_chosen_0 | (~path_table_funnel_full_0));
     assign path_table_funnel_ready_1 = (path_table_funnel_chosen_1 | (~path_table_funnel_full_1));
     assign path_table_funnel_ready_2 = (path_table_funnel_chosen_2 | (~path_table_funnel_full_2));
     assign path_table_funnel_ready_3 = (path_table_funnel_chosen_3 | (~path_table_funnel_full_3));
-    assign path_table_funnel_op = ((((3'h0 & {3{path_table_funnel_chosen_0}}) | (path_table_funnel_op_1 & {3{path_table_funnel_chosen_1}})) | (3'h3 & {3{path_table_funnel_chosen_2}})) | (path_table_funnel_op_3 & {3{path_table_funnel_chosen_3}}));
-    assign path_table_funnel_path = ((((path_table_funnel_path_0 & {7{path_table_funnel_chosen_0}}) | (path_table_funnel_path_1 & {7{path_table_funnel_chosen_1}})) | (path_table_funnel_path_2 & {7{path_table_funnel_chosen_2}})) | (path_table_funnel_path_3 & {7{path_table_funnel_chosen_3}}));
-    assign path_table_funnel_clear = (path_table_funnel_clear_0 & path_table_funnel_chosen_0);
-    assign path_table_funnel_plane = (path_table_funnel_plane_0 & {2{path_table_funnel_chosen_0}});
-    assign path_table_funnel_source_port = (path_table_funnel_source_port_0 & {16{path_table_funnel_chosen_0}});
-    assign path_table_funnel_state = (path_table_funnel_state_0 & {2{path_table_funnel_chosen_0}});
-    assign path_table_funnel_window = (path_table_funnel_window_0 & {12{path_table_funnel_chosen_0}});
-    assign path_table_funnel_acknowledged = (path_table_funnel_acknowledged_2 & {9{path_table_funnel_chosen_2}});
-    assign path_table_funnel_lost = (path_table_funnel_lost_2 & {9{path_table_funnel_chosen_2}});
-    assign path_table_funnel_marked = (path_table_funnel_marked_2 & {9{path_table_funnel_chosen_2}});
-    assign path_table_funnel_rtt_valid = (path_table_funnel_rtt_valid_2 & path_table_funnel_chosen_2);
-    assign path_table_funnel_rtt = (path_table_funnel_rtt_2 & {20{path_table_funnel_chosen_2}});
-    assign path_table_funnel_now = ((((path_table_funnel_now_0 & {32{path_table_funnel_chosen_0}}) | (path_table_funnel_now_1 & {32{path_table_funnel_chosen_1}})) | (path_table_funnel_now_2 & {32{path_table_funnel_chosen_2}})) | (path_table_funnel_now_3 & {32{path_table_funnel_chosen_3}}));
-    assign path_table_funnel_entry[2:0] = path_table_funnel_op;
-    assign path_table_funnel_entry[9:3] = path_table_funnel_path;
-    assign path_table_funnel_entry[10] = path_table_funnel_clear;
-    assign path_table_funnel_entry[12:11] = path_table_funnel_plane;
-    assign path_table_funnel_entry[28:13] = path_table_funnel_source_port;
-    assign path_table_funnel_entry[30:29] = path_table_funnel_state;
-    assign path_table_funnel_entry[42:31] = path_table_funnel_window;
-    assign path_table_funnel_entry[51:43] = path_table_funnel_acknowledged;
-    assign path_table_funnel_entry[60:52] = path_table_funnel_lost;
-    assign path_table_funnel_entry[69:61] = path_table_funnel_marked;
-    assign path_table_funnel_entry[70] = path_table_funnel_rtt_valid;
-    assign path_table_funnel_entry[90:71] = path_table_funnel_rtt;
-    assign path_table_funnel_entry[122:91] = path_table_funnel_now;
-    assign path_table_funnel_room = path_table_funnel_queue_s_axis_tready;
-    assign path_table_s_axis_op_tvalid = path_table_funnel_queue_m_axis_tvalid;
-    assign path_table_s_axis_op_op = path_table_funnel_queue_m_axis_tdata[2:0];
-    assign path_table_s_axis_op_path = path_table_funnel_queue_m_axis_tdata[9:3];
-    assign path_table_s_axis_op_clear = path_table_funnel_queue_m_axis_tdata[10];
-    assign path_table_s_axis_op_plane = path_table_funnel_queue_m_axis_tdata[12:11];
-    assign path_table_s_axis_op_source_port = path_table_funnel_queue_m_axis_tdata[28:13];
-    assign path_table_s_axis_op_state = path_table_funnel_queue_m_axis_tdata[30:29];
-    assign path_table_s_axis_op_window = path_table_funnel_queue_m_axis_tdata[42:31];
-    assign path_table_s_axis_op_acknowledged = path_table_funnel_queue_m_axis_tdata[51:43];
-    assign path_table_s_axis_op_lost = path_table_funnel_queue_m_axis_tdata[60:52];
-    assign path_table_s_axis_op_marked = path_table_funnel_queue_m_axis_tdata[69:61];
-    assign path_table_s_axis_op_rtt_valid = path_table_funnel_queue_m_axis_tdata[70];
-    assign path_table_s_axis_op_rtt = path_table_funnel_queue_m_axis_tdata[90:71];
-    assign path_table_s_axis_op_now = path_table_funnel_queue_m_axis_tdata[122:91];
+    assign path_table_funnel_op = ((((3'h0 & {3{path_table_funnel_next_0}}) | (path_table_funnel_op_1 & {3{path_table_funnel_next_1}})) | (3'h3 & {3{path_table_funnel_next_2}})) | (path_table_funnel_op_3 & {3{path_table_funnel_next_3}}));
+    assign path_table_funnel_path = ((((path_table_funnel_path_0 & {7{path_table_funnel_next_0}}) | (path_table_funnel_path_1 & {7{path_table_funnel_next_1}})) | (path_table_funnel_path_2 & {7{path_table_funnel_next_2}})) | (path_table_funnel_path_3 & {7{path_table_funnel_next_3}}));
+    assign path_table_funnel_clear = path_table_funnel_clear_0;
+    assign path_table_funnel_plane = path_table_funnel_plane_0;
+    assign path_table_funnel_source_port = path_table_funnel_source_port_0;
+    assign path_table_funnel_state = path_table_funnel_state_0;
+    assign path_table_funnel_window = path_table_funnel_window_0;
+    assign path_table_funnel_acknowledged = path_table_funnel_acknowledged_2;
+    assign path_table_funnel_lost = path_table_funnel_lost_2;
+    assign path_table_funnel_marked = path_table_funnel_marked_2;
+    assign path_table_funnel_rtt_valid = path_table_funnel_rtt_valid_2;
+    assign path_table_funnel_rtt = path_table_funnel_rtt_2;
+    assign path_table_funnel_now = ((((path_table_funnel_now_0 & {32{path_table_funnel_next_0}}) | (path_table_funnel_now_1 & {32{path_table_funnel_next_1}})) | (path_table_funnel_now_2 & {32{path_table_funnel_next_2}})) | (path_table_funnel_now_3 & {32{path_table_funnel_next_3}}));
+    assign path_table_s_axis_op_tvalid = path_table_funnel_offers;
+    assign path_table_s_axis_op_op = path_table_funnel_op_offered;
+    assign path_table_s_axis_op_path = path_table_funnel_path_offered;
+    assign path_table_s_axis_op_clear = path_table_funnel_clear_offered;
+    assign path_table_s_axis_op_plane = path_table_funnel_plane_offered;
+    assign path_table_s_axis_op_source_port = path_table_funnel_source_port_offered;
+    assign path_table_s_axis_op_state = path_table_funnel_state_offered;
+    assign path_table_s_axis_op_window = path_table_funnel_window_offered;
+    assign path_table_s_axis_op_acknowledged = path_table_funnel_acknowledged_offered;
+    assign path_table_s_axis_op_lost = path_table_funnel_lost_offered;
+    assign path_table_s_axis_op_marked = path_table_funnel_marked_offered;
+    assign path_table_s_axis_op_rtt_valid = path_table_funnel_rtt_valid_offered;
+    assign path_table_s_axis_op_rtt = path_table_funnel_rtt_offered;
+    assign path_table_s_axis_op_now = path_table_funnel_now_offered;
     assign configuration_m_axis_path_tready = path_table_funnel_ready_0;
     assign transmitter_m_axis_path_tready = path_table_funnel_ready_1;
     assign retirement_m_axis_path_tready = path_table_funnel_ready_2;
     assign timer_m_axis_path_tready = path_table_funnel_ready_3;
-    assign sack_tx_funnel_chosen_0 = ((sack_tx_funnel_full_0 & sack_tx_funnel_room) & (((sack_tx_funnel_last_3 | (sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3))) | ((sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3))) | (((sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3))));
-    assign sack_tx_funnel_chosen_1 = ((sack_tx_funnel_full_1 & sack_tx_funnel_room) & (((sack_tx_funnel_last_0 | (sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0))) | ((sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0))) | (((sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0))));
-    assign sack_tx_funnel_chosen_2 = ((sack_tx_funnel_full_2 & sack_tx_funnel_room) & (((sack_tx_funnel_last_1 | (sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1))) | ((sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1))) | (((sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1))));
-    assign sack_tx_funnel_chosen_3 = ((sack_tx_funnel_full_3 & sack_tx_funnel_room) & (((sack_tx_funnel_last_2 | (sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2))) | ((sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2))) | (((sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2))));
+    assign sack_tx_funnel_room = (sack_tx_s_axis_op_tready | (~sack_tx_funnel_offers));
+    assign sack_tx_funnel_next_0 = (sack_tx_funnel_full_0 & (((sack_tx_funnel_last_3 | (sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3))) | ((sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3))) | (((sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3))));
+    assign sack_tx_funnel_next_1 = (sack_tx_funnel_full_1 & (((sack_tx_funnel_last_0 | (sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0))) | ((sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0))) | (((sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2)) & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0))));
+    assign sack_tx_funnel_next_2 = (sack_tx_funnel_full_2 & (((sack_tx_funnel_last_1 | (sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1))) | ((sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1))) | (((sack_tx_funnel_last_2 & (~sack_tx_funnel_full_3)) & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1))));
+    assign sack_tx_funnel_next_3 = (sack_tx_funnel_full_3 & (((sack_tx_funnel_last_2 | (sack_tx_funnel_last_1 & (~sack_tx_funnel_full_2))) | ((sack_tx_funnel_last_0 & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2))) | (((sack_tx_funnel_last_3 & (~sack_tx_funnel_full_0)) & (~sack_tx_funnel_full_1)) & (~sack_tx_funnel_full_2))));
+    assign sack_tx_funnel_chosen_0 = (sack_tx_funnel_next_0 & sack_tx_funnel_room);
+    assign sack_tx_funnel_chosen_1 = (sack_tx_funnel_next_1 & sack_tx_funnel_room);
+    assign sack_tx_funnel_chosen_2 = (sack_tx_funnel_next_2 & sack_tx_funnel_room);
+    assign sack_tx_funnel_chosen_3 = (sack_tx_funnel_next_3 & sack_tx_funnel_room);
     assign sack_tx_funnel_any = (((sack_tx_funnel_chosen_0 | sack_tx_funnel_chosen_1) | sack_tx_funnel_chosen_2) | sack_tx_funnel_chosen_3);
     assign sack_tx_funnel_ready_0 = (sack_tx_funnel_chosen_0 | (~sack_tx_funnel_full_0));
     assign sack_tx_funnel_ready_1 = (sack_tx_funnel_chosen_1 | (~sack_tx_funnel_full_1));
     assign sack_tx_funnel_ready_2 = (sack_tx_funnel_chosen_2 | (~sack_tx_funnel_full_2));
     assign sack_tx_funnel_ready_3 = (sack_tx_funnel_chosen_3 | (~sack_tx_funnel_full_3));
-    assign sack_tx_funnel_op = ((((3'h0 & {3{sack_tx_funnel_chosen_0}}) | (sack_tx_funnel_op_1 & {3{sack_tx_funnel_chosen_1}})) | (3'h2 & {3{sack_tx_funnel_chosen_2}})) | (3'h5 & {3{sack_tx_funnel_chosen_3}}));
-    assign sack_tx_funnel_path = ((((sack_tx_funnel_path_0 & {7{sack_tx_funnel_chosen_0}}) | (sack_tx_funnel_path_1 & {7{sack_tx_funnel_chosen_1}})) | (sack_tx_funnel_path_2 & {7{sack_tx_funnel_chosen_2}})) | (sack_tx_funnel_path_3 & {7{sack_tx_funnel_chosen_3}}));
-    assign sack_tx_funnel_psn = ((sack_tx_funnel_psn_0 & {24{sack_tx_funnel_chosen_0}}) | (sack_tx_funnel_psn_2 & {24{sack_tx_funnel_chosen_2}}));
-    assign sack_tx_funnel_vector = (sack_tx_funnel_vector_2 & {256{sack_tx_funnel_chosen_2}});
-    assign sack_tx_funnel_echo = (sack_tx_funnel_echo_2 & {32{sack_tx_funnel_chosen_2}});
-    assign sack_tx_funnel_now = ((((sack_tx_funnel_now_0 & {32{sack_tx_funnel_chosen_0}}) | (sack_tx_funnel_now_1 & {32{sack_tx_funnel_chosen_1}})) | (sack_tx_funnel_now_2 & {32{sack_tx_funnel_chosen_2}})) | (sack_tx_funnel_now_3 & {32{sack_tx_funnel_chosen_3}}));
-    assign sack_tx_funnel_entry[2:0] = sack_tx_funnel_op;
-    assign sack_tx_funnel_entry[9:3] = sack_tx_funnel_path;
-    assign sack_tx_funnel_entry[33:10] = sack_tx_funnel_psn;
-    assign sack_tx_funnel_entry[289:34] = sack_tx_funnel_vector;
-    assign sack_tx_funnel_entry[321:290] = sack_tx_funnel_echo;
-    assign sack_tx_funnel_entry[353:322] = sack_tx_funnel_now;
-    assign sack_tx_funnel_room = sack_tx_funnel_queue_s_axis_tready;
-    assign sack_tx_s_axis_op_tvalid = sack_tx_funnel_queue_m_axis_tvalid;
-    assign sack_tx_s_axis_op_op = sack_tx_funnel_queue_m_axis_tdata[2:0];
-    assign sack_tx_s_axis_op_path = sack_tx_funnel_queue_m_axis_tdata[9:3];
-    assign sack_tx_s_axis_op_psn = sack_tx_funnel_queue_m_axis_tdata[33:10];
-    assign sack_tx_s_axis_op_vector = sack_tx_funnel_queue_m_axis_tdata[289:34];
-    assign sack_tx_s_axis_op_echo = sack_tx_funnel_queue_m_axis_tdata[321:290];
-    assign sack_tx_s_axis_op_now = sack_tx_funnel_queue_m_axis_tdata[353:322];
+    assign sack_tx_funnel_op = ((((3'h0 & {3{sack_tx_funnel_next_0}}) | (sack_tx_funnel_op_1 & {3{sack_tx_funnel_next_1}})) | (3'h2 & {3{sack_tx_funnel_next_2}})) | (3'h5 & {3{sack_tx_funnel_next_3}}));
+    assign sack_tx_funnel_path = ((((sack_tx_funnel_path_0 & {7{sack_tx_funnel_next_0}}) | (sack_tx_funnel_path_1 & {7{sack_tx_funnel_next_1}})) | (sack_tx_funnel_path_2 & {7{sack_tx_funnel_next_2}})) | (sack_tx_funnel_path_3 & {7{sack_tx_funnel_next_3}}));
+    assign sack_tx_funnel_psn = ((sack_tx_funnel_psn_0 & {24{sack_tx_funnel_next_0}}) | (sack_tx_funnel_psn_2 & {24{sack_tx_funnel_next_2}}));
+    assign sack_tx_funnel_vector = sack_tx_funnel_vector_2;
+    assign sack_tx_funnel_echo = sack_tx_funnel_echo_2;
+    assign sack_tx_funnel_now = ((((sack_tx_funnel_now_0 & {32{sack_tx_funnel_next_0}}) | (sack_tx_funnel_now_1 & {32{sack_tx_funnel_next_1}})) | (sack_tx_funnel_now_2 & {32{sack_tx_funnel_next_2}})) | (sack_tx_funnel_now_3 & {32{sack_tx_funnel_next_3}}));
+    assign sack_tx_s_axis_op_tvalid = sack_tx_funnel_offers;
+    assign sack_tx_s_axis_op_op = sack_tx_funnel_op_offered;
+    assign sack_tx_s_axis_op_path = sack_tx_funnel_path_offered;
+    assign sack_tx_s_axis_op_psn = sack_tx_funnel_psn_offered;
+    assign sack_tx_s_axis_op_vector = sack_tx_funnel_vector_offered;
+    assign sack_tx_s_axis_op_echo = sack_tx_funnel_echo_offered;
+    assign sack_tx_s_axis_op_now = sack_tx_funnel_now_offered;
     assign configuration_m_axis_sack_tx_tready = sack_tx_funnel_ready_0;
     assign transmitter_m_axis_sack_tready = sack_tx_funnel_ready_1;
     assign retirement_m_axis_sack_tready = sack_tx_funnel_ready_2;
     assign timer_m_axis_sack_tready = sack_tx_funnel_ready_3;
-    assign rate_limiter_funnel_chosen_0 = ((rate_limiter_funnel_full_0 & rate_limiter_funnel_room) & (rate_limiter_funnel_last_1 | (rate_limiter_funnel_last_0 & (~rate_limiter_funnel_full_1))));
-    assign rate_limiter_funnel_chosen_1 = ((rate_limiter_funnel_full_1 & rate_limiter_funnel_room) & (rate_limiter_funnel_last_0 | (rate_limiter_funnel_last_1 & (~rate_limiter_funnel_full_0))));
+    assign rate_limiter_funnel_room = (rate_limiter_s_axis_op_tready | (~rate_limiter_funnel_offers));
+    assign rate_limiter_funnel_next_0 = (rate_limiter_funnel_full_0 & (rate_limiter_funnel_last_1 | (rate_limiter_funnel_last_0 & (~rate_limiter_funnel_full_1))));
+    assign rate_limiter_funnel_next_1 = (rate_limiter_funnel_full_1 & (rate_limiter_funnel_last_0 | (rate_limiter_funnel_last_1 & (~rate_limiter_funnel_full_0))));
+    assign rate_limiter_funnel_chosen_0 = (rate_limiter_funnel_next_0 & rate_limiter_funnel_room);
+    assign rate_limiter_funnel_chosen_1 = (rate_limiter_funnel_next_1 & rate_limiter_funnel_room);
     assign rate_limiter_funnel_any = (rate_limiter_funnel_chosen_0 | rate_limiter_funnel_chosen_1);
     assign rate_limiter_funnel_ready_0 = (rate_limiter_funnel_chosen_0 | (~rate_limiter_funnel_full_0));
     assign rate_limiter_funnel_ready_1 = (rate_limiter_funnel_chosen_1 | (~rate_limiter_funnel_full_1));
-    assign rate_limiter_funnel_op = ((3'h0 & {3{rate_limiter_funnel_chosen_0}}) | (3'h1 & {3{rate_limiter_funnel_chosen_1}}));
-    assign rate_limiter_funnel_connection = ((rate_limiter_funnel_connection_0 & {4{rate_limiter_funnel_chosen_0}}) | (rate_limiter_funnel_connection_1 & {4{rate_limiter_funnel_chosen_1}}));
-    assign rate_limiter_funnel_rate = (rate_limiter_funnel_rate_0 & {12{rate_limiter_funnel_chosen_0}});
-    assign rate_limiter_funnel_burst = (rate_limiter_funnel_burst_0 & {20{rate_limiter_funnel_chosen_0}});
-    assign rate_limiter_funnel_bytes = (rate_limiter_funnel_bytes_1 & {14{rate_limiter_funnel_chosen_1}});
-    assign rate_limiter_funnel_entry[2:0] = rate_limiter_funnel_op;
-    assign rate_limiter_funnel_entry[6:3] = rate_limiter_funnel_connection;
-    assign rate_limiter_funnel_entry[18:7] = rate_limiter_funnel_rate;
-    assign rate_limiter_funnel_entry[38:19] = rate_limiter_funnel_burst;
-    assign rate_limiter_funnel_entry[52:39] = rate_limiter_funnel_bytes;
-    assign rate_limiter_funnel_room = rate_limiter_funnel_queue_s_axis_tready;
-    assign rate_limiter_s_axis_op_tvalid = rate_limiter_funnel_queue_m_axis_tvalid;
-    assign rate_limiter_s_axis_op_op = rate_limiter_funnel_queue_m_axis_tdata[2:0];
-    assign rate_limiter_s_axis_op_connection = rate_limiter_funnel_queue_m_axis_tdata[6:3];
-    assign rate_limiter_s_axis_op_rate = rate_limiter_funnel_queue_m_axis_tdata[18:7];
-    assign rate_limiter_s_axis_op_burst = rate_limiter_funnel_queue_m_axis_tdata[38:19];
-    assign rate_limiter_s_axis_op_bytes = rate_limiter_funnel_queue_m_axis_tdata[52:39];
+    assign rate_limiter_funnel_op = ((3'h0 & {3{rate_limiter_funnel_next_0}}) | (3'h1 & {3{rate_limiter_funnel_next_1}}));
+    assign rate_limiter_funnel_connection = ((rate_limiter_funnel_connection_0 & {4{rate_limiter_funnel_next_0}}) | (rate_limiter_funnel_connection_1 & {4{rate_limiter_funnel_next_1}}));
+    assign rate_limiter_funnel_rate = rate_limiter_funnel_rate_0;
+    assign rate_limiter_funnel_burst = rate_limiter_funnel_burst_0;
+    assign rate_limiter_funnel_bytes = rate_limiter_funnel_bytes_1;
+    assign rate_limiter_s_axis_op_tvalid = rate_limiter_funnel_offers;
+    assign rate_limiter_s_axis_op_op = rate_limiter_funnel_op_offered;
+    assign rate_limiter_s_axis_op_connection = rate_limiter_funnel_connection_offered;
+    assign rate_limiter_s_axis_op_rate = rate_limiter_funnel_rate_offered;
+    assign rate_limiter_s_axis_op_burst = rate_limiter_funnel_burst_offered;
+    assign rate_limiter_s_axis_op_bytes = rate_limiter_funnel_bytes_offered;
     assign configuration_m_axis_rate_tready = rate_limiter_funnel_ready_0;
     assign transmitter_m_axis_charge_tready = rate_limiter_funnel_ready_1;
     assign request_event_op = (request_table_m_axis_result_op == 3'h1) ? 3'h2
         : 3'h0;
-    assign scheduler_funnel_chosen_0 = ((scheduler_funnel_full_0 & scheduler_funnel_room) & (((((scheduler_funnel_last_5 | (scheduler_funnel_last_4 & (~scheduler_funnel_full_5))) | ((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | (((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | ((((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | (((((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))));
-    assign scheduler_funnel_chosen_1 = ((scheduler_funnel_full_1 & scheduler_funnel_room) & (((((scheduler_funnel_last_0 | (scheduler_funnel_last_5 & (~scheduler_funnel_full_0))) | ((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | (((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | ((((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | (((((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))));
-    assign scheduler_funnel_chosen_2 = ((scheduler_funnel_full_2 & scheduler_funnel_room) & (((((scheduler_funnel_last_1 | (scheduler_funnel_last_0 & (~scheduler_funnel_full_1))) | ((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | (((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | ((((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | (((((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))));
-    assign scheduler_funnel_chosen_3 = ((scheduler_funnel_full_3 & scheduler_funnel_room) & (((((scheduler_funnel_last_2 | (scheduler_funnel_last_1 & (~scheduler_funnel_full_2))) | ((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | (((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | ((((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | (((((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))));
-    assign scheduler_funnel_chosen_4 = ((scheduler_funnel_full_4 & scheduler_funnel_room) & (((((scheduler_funnel_last_3 | (scheduler_funnel_last_2 & (~scheduler_funnel_full_3))) | ((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | (((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | ((((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | (((((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))));
-    assign scheduler_funnel_chosen_5 = ((scheduler_funnel_full_5 & scheduler_funnel_room) & (((((scheduler_funnel_last_4 | (scheduler_funnel_last_3 & (~scheduler_funnel_full_4))) | ((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | (((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | ((((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | (((((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))));
+    assign scheduler_funnel_room = (scheduler_s_axis_op_tready | (~scheduler_funnel_offers));
+    assign scheduler_funnel_next_0 = (scheduler_funnel_full_0 & (((((scheduler_funnel_last_5 | (scheduler_funnel_last_4 & (~scheduler_funnel_full_5))) | ((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | (((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | ((((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))) | (((((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5))));
+    assign scheduler_funnel_next_1 = (scheduler_funnel_full_1 & (((((scheduler_funnel_last_0 | (scheduler_funnel_last_5 & (~scheduler_funnel_full_0))) | ((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | (((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | ((((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))) | (((((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0))));
+    assign scheduler_funnel_next_2 = (scheduler_funnel_full_2 & (((((scheduler_funnel_last_1 | (scheduler_funnel_last_0 & (~scheduler_funnel_full_1))) | ((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | (((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | ((((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))) | (((((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1))));
+    assign scheduler_funnel_next_3 = (scheduler_funnel_full_3 & (((((scheduler_funnel_last_2 | (scheduler_funnel_last_1 & (~scheduler_funnel_full_2))) | ((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | (((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | ((((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))) | (((((scheduler_funnel_last_3 & (~scheduler_funnel_full_4)) & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2))));
+    assign scheduler_funnel_next_4 = (scheduler_funnel_full_4 & (((((scheduler_funnel_last_3 | (scheduler_funnel_last_2 & (~scheduler_funnel_full_3))) | ((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | (((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | ((((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))) | (((((scheduler_funnel_last_4 & (~scheduler_funnel_full_5)) & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3))));
+    assign scheduler_funnel_next_5 = (scheduler_funnel_full_5 & (((((scheduler_funnel_last_4 | (scheduler_funnel_last_3 & (~scheduler_funnel_full_4))) | ((scheduler_funnel_last_2 & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | (((scheduler_funnel_last_1 & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | ((((scheduler_funnel_last_0 & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))) | (((((scheduler_funnel_last_5 & (~scheduler_funnel_full_0)) & (~scheduler_funnel_full_1)) & (~scheduler_funnel_full_2)) & (~scheduler_funnel_full_3)) & (~scheduler_funnel_full_4))));
+    assign scheduler_funnel_chosen_0 = (scheduler_funnel_next_0 & scheduler_funnel_room);
+    assign scheduler_funnel_chosen_1 = (scheduler_funnel_next_1 & scheduler_funnel_room);
+    assign scheduler_funnel_chosen_2 = (scheduler_funnel_next_2 & scheduler_funnel_room);
+    assign scheduler_funnel_chosen_3 = (scheduler_funnel_next_3 & scheduler_funnel_room);
+    assign scheduler_funnel_chosen_4 = (scheduler_funnel_next_4 & scheduler_funnel_room);
+    assign scheduler_funnel_chosen_5 = (scheduler_funnel_next_5 & scheduler_funnel_room);
     assign scheduler_funnel_any = (((((scheduler_funnel_chosen_0 | scheduler_funnel_chosen_1) | scheduler_funnel_chosen_2) | scheduler_funnel_chosen_3) | scheduler_funnel_chosen_4) | scheduler_funnel_chosen_5);
     assign scheduler_funnel_ready_0 = (scheduler_funnel_chosen_0 | (~scheduler_funnel_full_0));
     assign scheduler_funnel_ready_1 = (scheduler_funnel_chosen_1 | (~scheduler_funnel_full_1));
@@ -3584,20 +3487,15 @@ module nic (
     assign scheduler_funnel_ready_3 = (scheduler_funnel_chosen_3 | (~scheduler_funnel_full_3));
     assign scheduler_funnel_ready_4 = (scheduler_funnel_chosen_4 | (~scheduler_funnel_full_4));
     assign scheduler_funnel_ready_5 = (scheduler_funnel_chosen_5 | (~scheduler_funnel_full_5));
-    assign scheduler_funnel_op = ((((((3'h6 & {3{scheduler_funnel_chosen_0}}) | (scheduler_funnel_op_1 & {3{scheduler_funnel_chosen_1}})) | (3'h4 & {3{scheduler_funnel_chosen_2}})) | (3'h5 & {3{scheduler_funnel_chosen_3}})) | (scheduler_funnel_op_4 & {3{scheduler_funnel_chosen_4}})) | (3'h7 & {3{scheduler_funnel_chosen_5}}));
-    assign scheduler_funnel_connection = ((((((scheduler_funnel_connection_0 & {4{scheduler_funnel_chosen_0}}) | (scheduler_funnel_connection_1 & {4{scheduler_funnel_chosen_1}})) | (scheduler_funnel_connection_2 & {4{scheduler_funnel_chosen_2}})) | (scheduler_funnel_connection_3 & {4{scheduler_funnel_chosen_3}})) | (scheduler_funnel_connection_4 & {4{scheduler_funnel_chosen_4}})) | (scheduler_funnel_connection_5 & {4{scheduler_funnel_chosen_5}}));
-    assign scheduler_funnel_stream = (scheduler_funnel_stream_1 & {2{scheduler_funnel_chosen_1}});
-    assign scheduler_funnel_flag = (((scheduler_funnel_flag_0 & scheduler_funnel_chosen_0) | (scheduler_funnel_flag_1 & scheduler_funnel_chosen_1)) | (scheduler_funnel_flag_3 & scheduler_funnel_chosen_3));
-    assign scheduler_funnel_entry[2:0] = scheduler_funnel_op;
-    assign scheduler_funnel_entry[6:3] = scheduler_funnel_connection;
-    assign scheduler_funnel_entry[8:7] = scheduler_funnel_stream;
-    assign scheduler_funnel_entry[9] = scheduler_funnel_flag;
-    assign scheduler_funnel_room = scheduler_funnel_queue_s_axis_tready;
-    assign scheduler_s_axis_op_tvalid = scheduler_funnel_queue_m_axis_tvalid;
-    assign scheduler_s_axis_op_op = scheduler_funnel_queue_m_axis_tdata[2:0];
-    assign scheduler_s_axis_op_connection = scheduler_funnel_queue_m_axis_tdata[6:3];
-    assign scheduler_s_axis_op_stream = scheduler_funnel_queue_m_axis_tdata[8:7];
-    assign scheduler_s_axis_op_flag = scheduler_funnel_queue_m_axis_tdata[9];
+    assign scheduler_funnel_op = ((((((3'h6 & {3{scheduler_funnel_next_0}}) | (scheduler_funnel_op_1 & {3{scheduler_funnel_next_1}})) | (3'h4 & {3{scheduler_funnel_next_2}})) | (3'h5 & {3{scheduler_funnel_next_3}})) | (scheduler_funnel_op_4 & {3{scheduler_funnel_next_4}})) | (3'h7 & {3{scheduler_funnel_next_5}}));
+    assign scheduler_funnel_connection = ((((((scheduler_funnel_connection_0 & {4{scheduler_funnel_next_0}}) | (scheduler_funnel_connection_1 & {4{scheduler_funnel_next_1}})) | (scheduler_funnel_connection_2 & {4{scheduler_funnel_next_2}})) | (scheduler_funnel_connection_3 & {4{scheduler_funnel_next_3}})) | (scheduler_funnel_connection_4 & {4{scheduler_funnel_next_4}})) | (scheduler_funnel_connection_5 & {4{scheduler_funnel_next_5}}));
+    assign scheduler_funnel_stream = scheduler_funnel_stream_1;
+    assign scheduler_funnel_flag = (((scheduler_funnel_flag_0 & scheduler_funnel_next_0) | (scheduler_funnel_flag_1 & scheduler_funnel_next_1)) | (scheduler_funnel_flag_3 & scheduler_funnel_next_3));
+    assign scheduler_s_axis_op_tvalid = scheduler_funnel_offers;
+    assign scheduler_s_axis_op_op = scheduler_funnel_op_offered;
+    assign scheduler_s_axis_op_connection = scheduler_funnel_connection_offered;
+    assign scheduler_s_axis_op_stream = scheduler_funnel_stream_offered;
+    assign scheduler_s_axis_op_flag = scheduler_funnel_flag_offered;
     assign configuration_m_axis_schedule_tready = scheduler_funnel_ready_0;
     assign transmitter_m_axis_schedule_tready = scheduler_funnel_ready_4;
     assign completion_m_axis_stop_tready = scheduler_funnel_ready_5;
@@ -3610,19 +3508,19 @@ module nic (
     assign path_taken = (path_table_m_axis_result_tvalid & (~path_held));
     assign rate_held = (~scheduler_funnel_ready_3);
     assign rate_taken = (rate_limiter_m_axis_event_tvalid & (~rate_held));
-    assign retry_table_funnel_chosen_0 = ((retry_table_funnel_full_0 & retry_table_funnel_room) & (retry_table_funnel_last_1 | (retry_table_funnel_last_0 & (~retry_table_funnel_full_1))));
-    assign retry_table_funnel_chosen_1 = ((retry_table_funnel_full_1 & retry_table_funnel_room) & (retry_table_funnel_last_0 | (retry_table_funnel_last_1 & (~retry_table_funnel_full_0))));
+    assign retry_table_funnel_room = (retry_table_s_axis_op_tready | (~retry_table_funnel_offers));
+    assign retry_table_funnel_next_0 = (retry_table_funnel_full_0 & (retry_table_funnel_last_1 | (retry_table_funnel_last_0 & (~retry_table_funnel_full_1))));
+    assign retry_table_funnel_next_1 = (retry_table_funnel_full_1 & (retry_table_funnel_last_0 | (retry_table_funnel_last_1 & (~retry_table_funnel_full_0))));
+    assign retry_table_funnel_chosen_0 = (retry_table_funnel_next_0 & retry_table_funnel_room);
+    assign retry_table_funnel_chosen_1 = (retry_table_funnel_next_1 & retry_table_funnel_room);
     assign retry_table_funnel_any = (retry_table_funnel_chosen_0 | retry_table_funnel_chosen_1);
     assign retry_table_funnel_ready_0 = (retry_table_funnel_chosen_0 | (~retry_table_funnel_full_0));
     assign retry_table_funnel_ready_1 = (retry_table_funnel_chosen_1 | (~retry_table_funnel_full_1));
-    assign retry_table_funnel_op = ((1'h1 & retry_table_funnel_chosen_0) | (1'h0 & retry_table_funnel_chosen_1));
-    assign retry_table_funnel_path = ((retry_table_funnel_path_0 & {7{retry_table_funnel_chosen_0}}) | (retry_table_funnel_path_1 & {7{retry_table_funnel_chosen_1}}));
-    assign retry_table_funnel_entry[0] = retry_table_funnel_op;
-    assign retry_table_funnel_entry[7:1] = retry_table_funnel_path;
-    assign retry_table_funnel_room = retry_table_funnel_queue_s_axis_tready;
-    assign retry_table_s_axis_op_tvalid = retry_table_funnel_queue_m_axis_tvalid;
-    assign retry_table_s_axis_op_op = retry_table_funnel_queue_m_axis_tdata[0];
-    assign retry_table_s_axis_op_path = retry_table_funnel_queue_m_axis_tdata[7:1];
+    assign retry_table_funnel_op = ((1'h1 & retry_table_funnel_next_0) | (1'h0 & retry_table_funnel_next_1));
+    assign retry_table_funnel_path = ((retry_table_funnel_path_0 & {7{retry_table_funnel_next_0}}) | (retry_table_funnel_path_1 & {7{retry_table_funnel_next_1}}));
+    assign retry_table_s_axis_op_tvalid = retry_table_funnel_offers;
+    assign retry_table_s_axis_op_op = retry_table_funnel_op_offered;
+    assign retry_table_s_axis_op_path = retry_table_funnel_path_offered;
     assign transmitter_m_axis_take_tready = retry_table_funnel_ready_0;
     assign sack_tx_m_axis_result_tready = retry_table_funnel_ready_1;
     assign sack_held = (~retry_table_funnel_ready_1);
@@ -4166,6 +4064,29 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            connection_table_funnel_offers <= 1'h0;
+        end else if (connection_table_funnel_room) begin
+            connection_table_funnel_offers <= connection_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (connection_table_funnel_room) begin
+            connection_table_funnel_op_offered <= connection_table_funnel_op;
+            connection_table_funnel_connection_offered <= connection_table_funnel_connection;
+            connection_table_funnel_plane_offered <= connection_table_funnel_plane;
+            connection_table_funnel_tag_offered <= connection_table_funnel_tag;
+            connection_table_funnel_enabled_offered <= connection_table_funnel_enabled;
+            connection_table_funnel_peer_offered <= connection_table_funnel_peer;
+            connection_table_funnel_domain_offered <= connection_table_funnel_domain;
+            connection_table_funnel_dscp_offered <= connection_table_funnel_dscp;
+            connection_table_funnel_mac_offered <= connection_table_funnel_mac;
+            connection_table_funnel_address_offered <= connection_table_funnel_address;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             key_table_funnel_full_0 <= 1'h0;
         end else if (key_table_funnel_ready_0) begin
             key_table_funnel_full_0 <= configuration_m_axis_key_tvalid;
@@ -4213,6 +4134,27 @@ module nic (
             key_table_funnel_address_1 <= receiver_m_axis_check_address;
             key_table_funnel_bytes_1 <= receiver_m_axis_check_bytes;
             key_table_funnel_domain_1 <= receiver_m_axis_check_domain;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            key_table_funnel_offers <= 1'h0;
+        end else if (key_table_funnel_room) begin
+            key_table_funnel_offers <= key_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (key_table_funnel_room) begin
+            key_table_funnel_op_offered <= key_table_funnel_op;
+            key_table_funnel_key_offered <= key_table_funnel_key;
+            key_table_funnel_address_offered <= key_table_funnel_address;
+            key_table_funnel_bytes_offered <= key_table_funnel_bytes;
+            key_table_funnel_domain_offered <= key_table_funnel_domain;
+            key_table_funnel_length_offered <= key_table_funnel_length;
+            key_table_funnel_valid_offered <= key_table_funnel_valid;
+            key_table_funnel_write_offered <= key_table_funnel_write;
         end
     end
 
@@ -4313,6 +4255,27 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            receive_table_funnel_offers <= 1'h0;
+        end else if (receive_table_funnel_room) begin
+            receive_table_funnel_offers <= receive_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (receive_table_funnel_room) begin
+            receive_table_funnel_op_offered <= receive_table_funnel_op;
+            receive_table_funnel_stream_offered <= receive_table_funnel_stream;
+            receive_table_funnel_number_offered <= receive_table_funnel_number;
+            receive_table_funnel_offset_offered <= receive_table_funnel_offset;
+            receive_table_funnel_bytes_offered <= receive_table_funnel_bytes;
+            receive_table_funnel_address_offered <= receive_table_funnel_address;
+            receive_table_funnel_length_offered <= receive_table_funnel_length;
+            receive_table_funnel_identifier_offered <= receive_table_funnel_identifier;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             sack_rx_funnel_full_0 <= 1'h0;
         end else if (sack_rx_funnel_ready_0) begin
             sack_rx_funnel_full_0 <= configuration_m_axis_sack_rx_tvalid;
@@ -4377,6 +4340,22 @@ module nic (
     always @(posedge clk) begin
         if (sack_rx_funnel_ready_2) begin
             sack_rx_funnel_path_2 <= acknowledger_m_axis_sack_path;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            sack_rx_funnel_offers <= 1'h0;
+        end else if (sack_rx_funnel_room) begin
+            sack_rx_funnel_offers <= sack_rx_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (sack_rx_funnel_room) begin
+            sack_rx_funnel_op_offered <= sack_rx_funnel_op;
+            sack_rx_funnel_path_offered <= sack_rx_funnel_path;
+            sack_rx_funnel_psn_offered <= sack_rx_funnel_psn;
         end
     end
 
@@ -4478,6 +4457,28 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            ack_table_funnel_offers <= 1'h0;
+        end else if (ack_table_funnel_room) begin
+            ack_table_funnel_offers <= ack_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (ack_table_funnel_room) begin
+            ack_table_funnel_op_offered <= ack_table_funnel_op;
+            ack_table_funnel_path_offered <= ack_table_funnel_path;
+            ack_table_funnel_timestamp_offered <= ack_table_funnel_timestamp;
+            ack_table_funnel_arrival_offered <= ack_table_funnel_arrival;
+            ack_table_funnel_plane_offered <= ack_table_funnel_plane;
+            ack_table_funnel_counts_offered <= ack_table_funnel_counts;
+            ack_table_funnel_marked_offered <= ack_table_funnel_marked;
+            ack_table_funnel_at_once_offered <= ack_table_funnel_at_once;
+            ack_table_funnel_now_offered <= ack_table_funnel_now;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             received_messages_funnel_full_0 <= 1'h0;
         end else if (received_messages_funnel_ready_0) begin
             received_messages_funnel_full_0 <= configuration_m_axis_received_tvalid;
@@ -4529,6 +4530,26 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            received_messages_funnel_offers <= 1'h0;
+        end else if (received_messages_funnel_room) begin
+            received_messages_funnel_offers <= received_messages_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (received_messages_funnel_room) begin
+            received_messages_funnel_op_offered <= received_messages_funnel_op;
+            received_messages_funnel_stream_offered <= received_messages_funnel_stream;
+            received_messages_funnel_message_offered <= received_messages_funnel_message;
+            received_messages_funnel_bytes_offered <= received_messages_funnel_bytes;
+            received_messages_funnel_length_offered <= received_messages_funnel_length;
+            received_messages_funnel_immediate_offered <= received_messages_funnel_immediate;
+            received_messages_funnel_kind_offered <= received_messages_funnel_kind;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             sent_messages_funnel_full_0 <= 1'h0;
         end else if (sent_messages_funnel_ready_0) begin
             sent_messages_funnel_full_0 <= configuration_m_axis_sent_tvalid;
@@ -4575,6 +4596,26 @@ module nic (
             sent_messages_funnel_length_1 <= sent_teller_m_axis_op_length;
             sent_messages_funnel_immediate_1 <= sent_teller_m_axis_op_immediate;
             sent_messages_funnel_kind_1 <= sent_teller_m_axis_op_kind;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            sent_messages_funnel_offers <= 1'h0;
+        end else if (sent_messages_funnel_room) begin
+            sent_messages_funnel_offers <= sent_messages_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (sent_messages_funnel_room) begin
+            sent_messages_funnel_op_offered <= sent_messages_funnel_op;
+            sent_messages_funnel_stream_offered <= sent_messages_funnel_stream;
+            sent_messages_funnel_message_offered <= sent_messages_funnel_message;
+            sent_messages_funnel_bytes_offered <= sent_messages_funnel_bytes;
+            sent_messages_funnel_length_offered <= sent_messages_funnel_length;
+            sent_messages_funnel_immediate_offered <= sent_messages_funnel_immediate;
+            sent_messages_funnel_kind_offered <= sent_messages_funnel_kind;
         end
     end
 
@@ -4725,6 +4766,32 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            request_table_funnel_offers <= 1'h0;
+        end else if (request_table_funnel_room) begin
+            request_table_funnel_offers <= request_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (request_table_funnel_room) begin
+            request_table_funnel_op_offered <= request_table_funnel_op;
+            request_table_funnel_stream_offered <= request_table_funnel_stream;
+            request_table_funnel_message_offered <= request_table_funnel_message;
+            request_table_funnel_packet_offered <= request_table_funnel_packet;
+            request_table_funnel_tag_offered <= request_table_funnel_tag;
+            request_table_funnel_receive_offered <= request_table_funnel_receive;
+            request_table_funnel_kind_offered <= request_table_funnel_kind;
+            request_table_funnel_length_offered <= request_table_funnel_length;
+            request_table_funnel_local_offered <= request_table_funnel_local;
+            request_table_funnel_remote_offered <= request_table_funnel_remote;
+            request_table_funnel_key_offered <= request_table_funnel_key;
+            request_table_funnel_immediate_offered <= request_table_funnel_immediate;
+            request_table_funnel_identifier_offered <= request_table_funnel_identifier;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             packet_table_funnel_full_0 <= 1'h0;
         end else if (packet_table_funnel_ready_0) begin
             packet_table_funnel_full_0 <= transmitter_m_axis_packet_tvalid;
@@ -4770,6 +4837,26 @@ module nic (
         if (packet_table_funnel_ready_1) begin
             packet_table_funnel_path_1 <= retirement_m_axis_packet_path;
             packet_table_funnel_psn_1 <= retirement_m_axis_packet_psn;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            packet_table_funnel_offers <= 1'h0;
+        end else if (packet_table_funnel_room) begin
+            packet_table_funnel_offers <= packet_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (packet_table_funnel_room) begin
+            packet_table_funnel_op_offered <= packet_table_funnel_op;
+            packet_table_funnel_path_offered <= packet_table_funnel_path;
+            packet_table_funnel_psn_offered <= packet_table_funnel_psn;
+            packet_table_funnel_tag_offered <= packet_table_funnel_tag;
+            packet_table_funnel_stream_offered <= packet_table_funnel_stream;
+            packet_table_funnel_message_offered <= packet_table_funnel_message;
+            packet_table_funnel_packet_offered <= packet_table_funnel_packet;
         end
     end
 
@@ -4879,6 +4966,32 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            path_table_funnel_offers <= 1'h0;
+        end else if (path_table_funnel_room) begin
+            path_table_funnel_offers <= path_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (path_table_funnel_room) begin
+            path_table_funnel_op_offered <= path_table_funnel_op;
+            path_table_funnel_path_offered <= path_table_funnel_path;
+            path_table_funnel_clear_offered <= path_table_funnel_clear;
+            path_table_funnel_plane_offered <= path_table_funnel_plane;
+            path_table_funnel_source_port_offered <= path_table_funnel_source_port;
+            path_table_funnel_state_offered <= path_table_funnel_state;
+            path_table_funnel_window_offered <= path_table_funnel_window;
+            path_table_funnel_acknowledged_offered <= path_table_funnel_acknowledged;
+            path_table_funnel_lost_offered <= path_table_funnel_lost;
+            path_table_funnel_marked_offered <= path_table_funnel_marked;
+            path_table_funnel_rtt_valid_offered <= path_table_funnel_rtt_valid;
+            path_table_funnel_rtt_offered <= path_table_funnel_rtt;
+            path_table_funnel_now_offered <= path_table_funnel_now;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             sack_tx_funnel_full_0 <= 1'h0;
         end else if (sack_tx_funnel_ready_0) begin
             sack_tx_funnel_full_0 <= configuration_m_axis_sack_tx_tvalid;
@@ -4976,6 +5089,25 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            sack_tx_funnel_offers <= 1'h0;
+        end else if (sack_tx_funnel_room) begin
+            sack_tx_funnel_offers <= sack_tx_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (sack_tx_funnel_room) begin
+            sack_tx_funnel_op_offered <= sack_tx_funnel_op;
+            sack_tx_funnel_path_offered <= sack_tx_funnel_path;
+            sack_tx_funnel_psn_offered <= sack_tx_funnel_psn;
+            sack_tx_funnel_vector_offered <= sack_tx_funnel_vector;
+            sack_tx_funnel_echo_offered <= sack_tx_funnel_echo;
+            sack_tx_funnel_now_offered <= sack_tx_funnel_now;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             rate_limiter_funnel_full_0 <= 1'h0;
         end else if (rate_limiter_funnel_ready_0) begin
             rate_limiter_funnel_full_0 <= configuration_m_axis_rate_tvalid;
@@ -5018,6 +5150,24 @@ module nic (
         if (rate_limiter_funnel_ready_1) begin
             rate_limiter_funnel_connection_1 <= transmitter_m_axis_charge_connection;
             rate_limiter_funnel_bytes_1 <= transmitter_m_axis_charge_bytes;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            rate_limiter_funnel_offers <= 1'h0;
+        end else if (rate_limiter_funnel_room) begin
+            rate_limiter_funnel_offers <= rate_limiter_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rate_limiter_funnel_room) begin
+            rate_limiter_funnel_op_offered <= rate_limiter_funnel_op;
+            rate_limiter_funnel_connection_offered <= rate_limiter_funnel_connection;
+            rate_limiter_funnel_rate_offered <= rate_limiter_funnel_rate;
+            rate_limiter_funnel_burst_offered <= rate_limiter_funnel_burst;
+            rate_limiter_funnel_bytes_offered <= rate_limiter_funnel_bytes;
         end
     end
 
@@ -5161,6 +5311,23 @@ module nic (
 
     always @(posedge clk) begin
         if (rst) begin
+            scheduler_funnel_offers <= 1'h0;
+        end else if (scheduler_funnel_room) begin
+            scheduler_funnel_offers <= scheduler_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (scheduler_funnel_room) begin
+            scheduler_funnel_op_offered <= scheduler_funnel_op;
+            scheduler_funnel_connection_offered <= scheduler_funnel_connection;
+            scheduler_funnel_stream_offered <= scheduler_funnel_stream;
+            scheduler_funnel_flag_offered <= scheduler_funnel_flag;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             retry_table_funnel_full_0 <= 1'h0;
         end else if (retry_table_funnel_ready_0) begin
             retry_table_funnel_full_0 <= transmitter_m_axis_take_tvalid;
@@ -5200,6 +5367,21 @@ module nic (
     always @(posedge clk) begin
         if (retry_table_funnel_ready_1) begin
             retry_table_funnel_path_1 <= sack_tx_m_axis_result_path;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            retry_table_funnel_offers <= 1'h0;
+        end else if (retry_table_funnel_room) begin
+            retry_table_funnel_offers <= retry_table_funnel_any;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (retry_table_funnel_room) begin
+            retry_table_funnel_op_offered <= retry_table_funnel_op;
+            retry_table_funnel_path_offered <= retry_table_funnel_path;
         end
     end
 endmodule

@@ -96,9 +96,11 @@ fn behaviour(b: &Builder) {
     let push = b.wire("push", &(&s_tvalid & &!&spare_valid));
     let head_free = b.wire("head_free", &(!&head_valid | b.get("m_axis_tready")));
 
-    let offered = b.wire("offered", &s_tdata.gated(&push));
-    let next_head = b.mux("next_head", &spare_valid, &spare, &offered);
-    b.clocked_when(&head_free, &head_valid, &(&spare_valid | &push));
+    // In this form synthesis makes the head zero by the registers' reset.
+    let next_valid = b.wire("next_valid", &(&spare_valid | &push));
+    let next_entry = b.mux("next_entry", &spare_valid, &spare, &s_tdata);
+    let next_head = b.mux("next_head", &next_valid, &next_entry, &b.lit(0, width));
+    b.clocked_when(&head_free, &head_valid, &next_valid);
     b.clocked_when(&head_free, &head, &next_head);
     b.clocked(&spare_valid, &(!&head_free & (&spare_valid | &push)));
     b.clocked_when(&push, &spare, &s_tdata);
@@ -123,7 +125,7 @@ pub const MUTATIONS: [Mutation; 10] = [
         fault: Fault::Operator,
     },
     Mutation {
-        signal: "offered",
+        signal: "next_entry",
         fault: Fault::Increment,
     },
     Mutation {

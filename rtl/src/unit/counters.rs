@@ -1,16 +1,27 @@
 //! `counters`: how often everything happened. Contract: [`metaroce_model::port::counters`].
 //!
-//! A register of 32 bits for each counter, and a selection over two stages of which the second is the output: the groups of eight are read by the lower
-//! bits of the index, and the group by its upper ones.
+//! A counter is two numbers: what it has counted since its last *turn*, in registers of its own, and its total until then, in a memory. The turn goes round
+//! the counters, one a clock, and adds one to the other. So registers need no more bits than a round has clocks, and one adder carries far enough.
+//!
+//! | stage | turn | shown |
+//! |---|---|---|
+//! | 0 | total is read | total is read; counted since; written in this clock? |
+//! | 1 | memory's output | memory's output, or what was written |
+//! | 2 | added, written; counted since starts anew | added |
+//! | 3 | | **value** |
+//!
+//! In the round after reset the memory's words mean nothing: a total is 0 until its counter had its turn.
 
+use super::memory;
 use crate::hdl::{
-    Builder, Module, Signal, bits,
+    Builder, Module, Signal,
     mutate::{Fault, Mutation},
 };
 use metaroce_model::{
     Params,
+    params::index_bits,
     port::{
-        counters::{COUNTERS, Inputs, Outputs, index},
+        counters::{COUNTERS, INDEX_BITS, Inputs, LATENCY, Outputs, index},
         unit_ports,
     },
 };
@@ -23,7 +34,7 @@ const COUNTER_BITS: u32 = 32;
 pub fn unit(params: &Params) -> Rc<Module> {
     let doc = format!(
         "{COUNTERS} counters of what the NIC drops, refuses or must repeat.
-        Latency 1 clock from the index to the value, initiation interval 1."
+        Latency {LATENCY} clocks from the index to the value, initiation interval 1."
     );
     let b = Builder::unit("counters", &doc, &unit_ports::<Inputs, Outputs>(params));
     // What happened, a bit for each counter.
@@ -50,61 +61,96 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ] {
         happened[usize::from(counter)] = Some(b.get(name));
     }
-    let none = b.lit(0, COUNTER_BITS);
-    let counters: Vec<Signal> = happened
-        .into_iter()
-        .enumerate()
-        .map(|(number, happened)| {
-            // Numbers between those of the units have no event.
-            let Some(happened) = happened else {
-                return none.clone();
-            };
-            let counter = b.register_reset(&format!("counter_{number}"), COUNTER_BITS, 0);
-            let happened = happened.named(&format!("happened_{number}"));
-            b.clocked_when(&happened, &counter, &(&counter + counter.lit(1)));
-            counter
-        })
-        .collect();
+
+    // The turn.
+    let always = b.lit(1, 1);
+    let turn = b.register_reset("turn", INDEX_BITS, 0);
+    let round_ends = turn.is(COUNTERS as u64 - 1).named("round_ends");
+    let next_turn = (&turn + turn.lit(1)).gated(&!round_ends);
+    b.clocked(&turn, &next_turn.named("next_turn"));
+    let turns = b.carry_reset("turn", &always, &turn, 1..=2);
+    let takes = b.carry_reset("takes_turn", &always, &always, 1..=2);
+    let (turn_2, takes_2) = (turns.at(2), takes.at(2));
+    let last_turn = (takes_2 & &turn_2.is(COUNTERS as u64 - 1)).named("last_turn");
+    let all_known = b.register_reset("all_known", 1, 0);
+    b.clocked(&all_known, &(&all_known | &last_turn));
+
+    // Counted since the turn. Numbers between those of the units have no event.
+    let since_bits = index_bits(COUNTERS as u32 + 1);
+    let mut counted = Vec::new();
+    for (number, happened) in happened.into_iter().enumerate() {
+        let Some(happened) = happened else { continue };
+        let happened = happened.named(&format!("happened_{number}"));
+        let has_turn = (takes_2 & &turn_2.is(number as u64)).named(&format!("has_turn_{number}"));
+        let since = b.register_reset(&format!("since_{number}"), since_bits, 0);
+        b.clocked(&since, &(since.gated(&!&has_turn) + happened.extend(since_bits)));
+        counted.push((number, has_turn, since));
+    }
+    let any = |name: &str, parts: Vec<Signal>| {
+        let any = parts.into_iter().reduce(|any, part| any | part);
+        any.expect("there is a counter").named(name)
+    };
+    let since_turn = counted.iter().map(|(_, has_turn, since)| since.gated(has_turn));
+    let since_turn = any("since_turn", since_turn.collect());
+
+    // Totals, and what is shown.
     let read_index = b.get("read_index");
-    let lower = bits::decode(&b, "lower_index", &read_index.truncate(3));
-    let upper = bits::decode(&b, "upper_index", &read_index.slice(3, read_index.width() - 3));
-    let group_count = COUNTERS.div_ceil(8) as u32;
-    b.unused(
-        "upper_index",
-        &[&upper.slice(group_count, upper.width() - group_count)],
+    let total = b.forward("total", COUNTER_BITS);
+    let totals = |name: &str, address: &Signal| {
+        let ports = [
+            ("write_enable", takes_2),
+            ("write_address", turn_2),
+            ("write_data", &total),
+            ("read_enable", &always),
+            ("read_address", address),
+        ];
+        let memory = memory::ram(1 << INDEX_BITS, COUNTER_BITS);
+        b.instance(name, &memory, &ports).get("read_data")
+    };
+    let total_2 = b.stage("total_2", &always, &totals("totals", &turn));
+    b.drive(
+        "total",
+        &(total_2.gated(&all_known) + since_turn.extend(COUNTER_BITS)),
     );
-    let groups = counters.chunks(8).enumerate().map(|(group, counters)| {
-        let parts = counters
-            .iter()
-            .enumerate()
-            .map(|(at, counter)| counter.gated(&lower.bit(at as u32)));
-        let any = parts
-            .reduce(|any, part| any | part)
-            .expect("a group has a counter");
-        any.named(&format!("group_{group}"))
-            .gated(&upper.bit(group as u32))
-    });
-    let shown = groups.reduce(|any, group| any | group).expect("there is a group");
-    let value = b.register_reset("shown", COUNTER_BITS, 0);
-    b.clocked(&value, &shown.named("next_shown"));
+
+    let written = (takes_2 & &turn_2.eq(&read_index)).named("written");
+    let is_counter = read_index.lt(&read_index.lit(COUNTERS as u64));
+    let known = (&all_known & &is_counter) | read_index.lt(turn_2);
+    let stage = |name: &str, value: &Signal| b.stage_reset(name, &always, value);
+    let known_1 = stage("known_1", &(&known & &!&written));
+    let written_1 = stage("written_1", &total.gated(&written));
+    let shown_since = counted
+        .iter()
+        .map(|(number, _, since)| since.gated(&read_index.is(*number as u64)));
+    let shown_since = any("shown_since", shown_since.collect());
+    let fresh_1 = stage("fresh_1", &shown_since.gated(&!&written));
+    let word_1 = totals("shown_totals", &read_index).gated(&known_1) | written_1;
+    let (word_2, fresh_2) = (stage("word_2", &word_1), stage("fresh_2", &fresh_1));
+    let value = stage("value_3", &(&word_2 + &fresh_2.extend(COUNTER_BITS)));
     b.drive("value", &value);
     b.finish()
 }
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 13] = [
+pub const MUTATIONS: [Mutation; 19] = [
     Mutation { signal: "happened_0", fault: Fault::Zero },
     Mutation { signal: "happened_10", fault: Fault::Operator },
     Mutation { signal: "happened_16", fault: Fault::Operator },
     Mutation { signal: "happened_29", fault: Fault::Zero },
     Mutation { signal: "happened_30", fault: Fault::Zero },
     Mutation { signal: "happened_36", fault: Fault::Invert },
-    Mutation { signal: "counter_22", fault: Fault::Enable },
-    Mutation { signal: "counter_27", fault: Fault::Decrement },
-    Mutation { signal: "counter_33", fault: Fault::Increment },
-    Mutation { signal: "counter_35", fault: Fault::Enable },
-    Mutation { signal: "group_1", fault: Fault::Operator },
-    Mutation { signal: "group_4", fault: Fault::Zero },
-    Mutation { signal: "next_shown", fault: Fault::Operator },
+    Mutation { signal: "since_22", fault: Fault::Increment },
+    Mutation { signal: "since_27", fault: Fault::Decrement },
+    Mutation { signal: "has_turn_33", fault: Fault::Operator },
+    Mutation { signal: "round_ends", fault: Fault::Zero },
+    Mutation { signal: "next_turn", fault: Fault::Increment },
+    Mutation { signal: "all_known", fault: Fault::Operator },
+    Mutation { signal: "total", fault: Fault::Increment },
+    Mutation { signal: "since_turn", fault: Fault::Zero },
+    Mutation { signal: "written_1", fault: Fault::Zero },
+    Mutation { signal: "known_1", fault: Fault::Operator },
+    Mutation { signal: "shown_since", fault: Fault::Operator },
+    Mutation { signal: "fresh_1", fault: Fault::Zero },
+    Mutation { signal: "word_2", fault: Fault::Increment },
 ];

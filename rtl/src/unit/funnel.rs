@@ -3,7 +3,6 @@
 //! Each input's register holds only the fields that it has; the rest are constants, and cost nothing. The choice is made with one bit an input, so that
 //! any number of inputs is as good as another.
 
-use super::axis_register;
 use crate::hdl::{Builder, Signal};
 
 /// An input: whether it offers an operation, and the operation's fields that are not zero.
@@ -32,7 +31,7 @@ pub struct Funnel {
     pub fields: Vec<(String, Signal)>,
 }
 
-/// The funnel `name` for operations with these fields; `taken`: the table takes the operation that is offered.
+/// The funnel `name` for operations with these fields; `taken`: the table would take an operation that is offered.
 pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input], taken: &Signal) -> Funnel {
     let count = inputs.len();
     let named = |part: &str, input: usize| format!("{name}_{part}_{input}");
@@ -43,8 +42,9 @@ pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input
     let last: Vec<Signal> = (0..count)
         .map(|input| b.register_reset(&named("last", input), 1, u64::from(input + 1 == count)))
         .collect();
-    let room = b.forward(&format!("{name}_room"), 1);
-    let chosen: Vec<Signal> = (0..count)
+    let offers = b.register_reset(&format!("{name}_offers"), 1, 0);
+    let room = (taken | &!&offers).named(&format!("{name}_room"));
+    let next: Vec<Signal> = (0..count)
         .map(|input| {
             // After input `last + 1 ..` round the ring, with none full before this one.
             let turns = (0..count).map(|before| {
@@ -54,8 +54,11 @@ pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input
                 between.fold(last[start].clone(), |turn, earlier| turn & !earlier)
             });
             let turn = turns.reduce(|any, turn| any | turn).expect("a funnel has inputs");
-            (&valid[input] & &room & &turn).named(&named("chosen", input))
+            (&valid[input] & &turn).named(&named("next", input))
         })
+        .collect();
+    let chosen: Vec<Signal> = (0..count)
+        .map(|input| (&next[input] & &room).named(&named("chosen", input)))
         .collect();
     let any = chosen
         .iter()
@@ -92,46 +95,31 @@ pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input
         }
         ready.push(free);
     }
-    let entry: Vec<Signal> = fields
+    b.clocked_when(&room, &offers, &any);
+    let fields = fields
         .iter()
         .enumerate()
         .map(|(field, (field_name, width))| {
-            let parts = (0..count).filter_map(|input| {
-                kept[input][field]
-                    .as_ref()
-                    .map(|value| value.gated(&chosen[input]))
-            });
-            parts
-                .reduce(|any, part| any | part)
-                .unwrap_or_else(|| b.lit(0, *width))
-                .named(&format!("{name}_{field_name}"))
-        })
-        .collect();
-    let entry = b.concat(&format!("{name}_entry"), &entry.iter().collect::<Vec<_>>());
-    let queue = b.instance(
-        &format!("{name}_queue"),
-        &axis_register::of_width(entry.width()),
-        &[
-            ("rst", &b.get("rst")),
-            ("s_axis_tvalid", &any),
-            ("s_axis_tdata", &entry),
-            ("m_axis_tready", taken),
-        ],
-    );
-    b.drive(&format!("{name}_room"), &queue.get("s_axis_tready"));
-    let head = queue.get("m_axis_tdata");
-    let mut offset = 0;
-    let fields = fields
-        .iter()
-        .map(|(field, width)| {
-            let value = head.slice(offset, *width);
-            offset += width;
-            (field.clone(), value)
+            let parts: Vec<(usize, &Signal)> = (0..count)
+                .filter_map(|input| Some((input, kept[input][field].as_ref()?)))
+                .collect();
+            // A field that one input alone has means nothing in the other inputs' operations.
+            let value = match parts[..] {
+                [] => b.lit(0, *width),
+                [(_, only)] => only.clone(),
+                _ => {
+                    let chosen = parts.iter().map(|(input, value)| value.gated(&next[*input]));
+                    chosen.reduce(|any, part| any | part).expect("there are several")
+                }
+            };
+            let value = value.named(&format!("{name}_{field_name}"));
+            let offered = b.stage(&format!("{name}_{field_name}_offered"), &room, &value);
+            (field_name.clone(), offered)
         })
         .collect();
     Funnel {
         ready,
-        valid: queue.get("m_axis_tvalid"),
+        valid: offers,
         fields,
     }
 }

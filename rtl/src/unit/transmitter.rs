@@ -338,13 +338,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &look_goes,
         &[&connection_of(&to_look.get("path")), &to_look.get("plane")],
     );
-    let request_of =
-        |queue: &Queue| -> Vec<Signal> { request.iter().map(|(field, _)| queue.get(field)).collect() };
-    // A probe has none; the head is then nothing, or another job's answer.
-    let wanted: Vec<Signal> = request_of(&read)
-        .iter()
-        .map(|value| value.gated(&look_data))
-        .collect();
     put_job(
         &to_finish,
         &look_goes,
@@ -353,7 +346,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
             &[to_look.get("stream")],
             &route_of(&to_look),
             &[to_look.get("psn")],
-            &wanted,
+            &request
+                .iter()
+                .map(|(field, _)| read.get(field))
+                .collect::<Vec<_>>(),
         ],
     );
 
@@ -372,10 +368,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     looked.take(&finishes);
     let known = (&finishes & &looked.get("known")).named("finish_known");
     let is_data = (to_finish.get("new") | to_finish.get("again")).named("finish_data");
-    let bytes = to_finish.get("bytes");
+    // A probe has no request: what was the head of `read` is nothing, or another job's.
+    let bytes = to_finish.get("bytes").gated(&is_data).named("finish_bytes");
     let has_payload = (&known & &bytes.any()).named("has_payload");
     let request_kind = to_finish.get("kind");
-    let send = request_kind.bit(1);
+    let is_send = (&is_data & request_kind.bit(1)).named("finish_send");
+    let is_write = (&is_data & !request_kind.bit(1)).named("finish_write");
     let opcode = b.mux(
         "opcode",
         &is_data,
@@ -388,17 +386,16 @@ pub fn unit(params: &Params) -> Rc<Module> {
             "destination_mac" | "source_mac" | "source_address" | "destination_address" | "dscp" => {
                 looked.get(field)
             }
-            "source_port" | "plane" | "psn" | "timestamp" => to_finish.get(field),
+            "source_port" | "plane" | "psn" | "timestamp" | "stream" => to_finish.get(field).extend(width),
             "opcode" => opcode.clone(),
             "flags" => b.lit(0, width),
             "connection" => looked.get("peer"),
             "path" => to_finish.get("path").truncate(path_bits),
             "payload_bytes" => bytes.clone(),
-            "stream" => to_finish.get("stream").extend(width),
-            "key" => to_finish.get("key").gated(&!&send),
-            "address" => to_finish.get("remote").gated(&!&send),
-            "receive" => to_finish.get("receive").gated(&send),
-            _ => to_finish.get(field),
+            "key" => to_finish.get("key").gated(&is_write),
+            "address" => to_finish.get("remote").gated(&is_write),
+            "receive" => to_finish.get("receive").gated(&is_send),
+            _ => to_finish.get(field).gated(&is_data),
         })
         .collect();
     data.put(&known, &header.iter().collect::<Vec<_>>());

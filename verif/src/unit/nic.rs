@@ -12,7 +12,7 @@ use metaroce_model::{
     pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, Receive, Request, SEND, Setup, Start},
     port::{
         configuration::command,
-        counters::COUNTERS,
+        counters::{COUNTERS, LATENCY},
         nic::{Inputs, Outputs},
     },
     unit::{Unit as _, nic::Nic as Unit},
@@ -125,6 +125,8 @@ pub struct Nic {
     next: [u64; 2],
     until_phase: u64,
     until_reset: u64,
+    /// Counters asked for last, the newest first.
+    shown: [u8; LATENCY],
     /// Frames of strangers of each 100,000 clocks.
     strangers: u32,
     /// Requests of each 1000 that will be refused.
@@ -150,6 +152,7 @@ impl Stimulus<Unit> for Nic {
             next: [TARGET; 2],
             until_phase: 0,
             until_reset: RESET_CLOCKS,
+            shown: [0; LATENCY],
             strangers: 0,
             refused: 0,
             forging: false,
@@ -177,8 +180,10 @@ impl Stimulus<Unit> for Nic {
             self.post();
         }
         self.strange();
-        let shown = self.pair.left.host.constants.counter_index;
-        self.pair.left.host.constants.counter_index = self.random.random_range(0..COUNTERS as u8);
+        let shown = self.shown[LATENCY - 1];
+        self.shown.rotate_right(1);
+        self.shown[0] = self.random.random_range(0..COUNTERS as u8);
+        self.pair.left.host.constants.counter_index = self.shown[0];
         self.pair.left.nic.outputs = *outputs;
         let Ok(()) = self.pair.step();
         let inputs = self.pair.left.nic.inputs;
