@@ -119,6 +119,8 @@ impl<T: Copy> Queue<T> {
 #[derive(Clone, Debug)]
 pub struct Funnel<T, const N: usize> {
     registers: [Option<T>; N],
+    /// Bit i: register i is full.
+    full: u32,
     /// The input chosen last.
     last: usize,
     /// What is offered to the table.
@@ -128,33 +130,38 @@ pub struct Funnel<T, const N: usize> {
 impl<T: Copy, const N: usize> Funnel<T, N> {
     /// An empty funnel.
     pub fn new() -> Self {
+        const { assert!(0 < N && N < 32) };
         Self {
             registers: [None; N],
+            full: 0,
             last: N - 1,
             output: None,
         }
     }
 
+    /// Nothing is held.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.full == 0 && self.output.is_none()
+    }
+
     /// The input chosen in this clock, in which the table is ready or not.
     #[inline]
     fn chosen(&self, table_ready: bool) -> Option<usize> {
-        if self.output.is_some() && !table_ready {
+        if self.full == 0 || self.output.is_some() && !table_ready {
             return None;
         }
-        let after = self.last + 1..N;
-        after
-            .chain(0..=self.last)
-            .find(|&input| self.registers[input].is_some())
+        let after = self.full >> (self.last + 1) << (self.last + 1);
+        let from = if after != 0 { after } else { self.full };
+        Some(from.trailing_zeros() as usize)
     }
 
     /// Each input's `tready`, in a clock in which the table is ready or not.
     #[inline]
     pub fn ready(&self, table_ready: bool) -> [bool; N] {
-        let mut ready = self.registers.each_ref().map(Option::is_none);
-        if let Some(chosen) = self.chosen(table_ready) {
-            ready[chosen] = true;
-        }
-        ready
+        let chosen = self.chosen(table_ready).map_or(0, |chosen| 1 << chosen);
+        let full = self.full & !chosen;
+        std::array::from_fn(|input| full >> input & 1 == 0)
     }
 
     /// What is offered to the table.
@@ -163,20 +170,22 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
         self.output.as_ref()
     }
 
-    /// One clock: what is `offered` goes in where the input is ready; the table is ready or not.
+    /// One clock: where `offered`, the input's `entry` goes in if the input is ready; the table is ready or not.
     #[inline]
-    pub fn clock(&mut self, offered: [Option<T>; N], table_ready: bool) {
+    pub fn clock(&mut self, offered: [bool; N], entry: impl Fn(usize) -> T, table_ready: bool) {
         let chosen = self.chosen(table_ready);
         if table_ready {
             self.output = None;
         }
         if let Some(chosen) = chosen {
             self.last = chosen;
+            self.full &= !(1 << chosen);
             self.output = self.registers[chosen].take();
         }
-        for (register, offered) in self.registers.iter_mut().zip(offered) {
-            if register.is_none() {
-                *register = offered;
+        for (input, offered) in offered.into_iter().enumerate() {
+            if offered && self.full >> input & 1 == 0 {
+                self.registers[input] = Some(entry(input));
+                self.full |= 1 << input;
             }
         }
     }
@@ -226,6 +235,12 @@ impl<T: Copy, const STAGES: usize> Pipeline<T, STAGES> {
     #[inline]
     pub fn moves(&self) -> bool {
         self.queued < 2
+    }
+
+    /// Nothing is in the stages or in the queue.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.stages == 0 && self.queued == 0
     }
 
     /// What the unit offers at its output.
@@ -297,6 +312,8 @@ pub struct IssueRegister<T, const DISTANCE: usize> {
 const KEYLESS: u32 = u32::MAX - 1;
 /// In the place of a key: no operation that others must keep distance from.
 const NOTHING: u32 = u32::MAX;
+/// [`NOTHING`] in each place.
+const NOTHING_ISSUED: u128 = u128::MAX;
 
 impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
     /// An empty register, with nothing issued lately.
@@ -305,8 +322,14 @@ impl<T: Copy, const DISTANCE: usize> IssueRegister<T, DISTANCE> {
         Self {
             entry: None,
             key: KEYLESS,
-            issued: u128::MAX,
+            issued: NOTHING_ISSUED,
         }
+    }
+
+    /// Nothing waits, and nothing was issued lately.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entry.is_none() && self.issued == NOTHING_ISSUED
     }
 
     /// An operation offered in this clock would be accepted: the register is empty, or its entry issues in this clock.
@@ -412,6 +435,12 @@ impl<I: Copy, O: Copy, const DISTANCE: usize, const STAGES: usize> OperationPipe
     #[inline]
     pub fn output(&self) -> Option<&O> {
         self.pipeline.output()
+    }
+
+    /// A clock without reset in which nothing is offered changes nothing.
+    #[inline]
+    pub fn rests(&self) -> bool {
+        self.clearing == 0 && self.input.is_empty() && self.pipeline.is_empty()
     }
 
     /// A clock with reset. Tells whether the context may have changed since the last one and is to be made anew: a reset held for long costs no

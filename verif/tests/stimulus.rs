@@ -5,7 +5,7 @@ use metaroce_verif::{run::record, stimulus::Stimulus, unit as stimulus};
 
 const CLOCKS: u64 = 20_000;
 
-/// No value is wider than its port, and the same seed gives the same run.
+/// No value is wider than its port, the same seed gives the same run, and a model that rests may be left alone.
 fn check<U: model::Unit, S: Stimulus<U>>() {
     for params in PROFILES.map(|name| Params::load(name).unwrap()) {
         let ports = U::Inputs::ports(&params);
@@ -33,6 +33,33 @@ fn check<U: model::Unit, S: Stimulus<U>>() {
         assert!(recorded == again, "{} ({})", U::NAME, params.name);
         let other = record::<U, S>(&params, 6, CLOCKS);
         assert!(recorded != other, "{} ({})", U::NAME, params.name);
+        check_rest::<U>(&params, &recorded);
+    }
+}
+
+/// A model that is not clocked while it rests and nothing wakes it gives the same outputs as one that always is.
+fn check_rest<U: model::Unit>(params: &Params, recorded: &[U::Inputs]) {
+    let wakes = |name: &str| name == "rst" || name == "config_write" || name.ends_with("valid");
+    let ports = U::Inputs::ports(params);
+    let waking: Vec<usize> = ports
+        .iter()
+        .filter(|port| wakes(port.name))
+        .map(|port| port.word)
+        .collect();
+    let (mut always, mut awake) = (U::new(params), U::new(params));
+    let mut words = vec![0; U::Inputs::WORDS];
+    for (clock, inputs) in recorded.iter().enumerate() {
+        assert!(
+            always.outputs() == awake.outputs(),
+            "{} ({}), clock {clock}: it did not rest",
+            U::NAME,
+            params.name
+        );
+        inputs.pack(&mut words);
+        always.clock(inputs);
+        if !awake.rests() || waking.iter().any(|&word| words[word] != 0) {
+            awake.clock(inputs);
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl Unit for AckTable {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl AckTable {

@@ -173,6 +173,18 @@ impl Unit for Acknowledger {
             });
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.due.is_empty()
+            && self.taken.is_empty()
+            && self.looked.is_empty()
+            && self.nak.is_empty()
+            && self.take.is_empty()
+            && self.lookup.is_empty()
+            && self.sack.is_empty()
+            && self.ack.is_empty()
+    }
 }
 
 impl Acknowledger {

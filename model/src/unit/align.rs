@@ -112,6 +112,15 @@ impl Unit for Align {
             self.command = Some(Transfer::new(inputs, 8 * self.limbs));
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.pipeline.is_empty()
+            && match self.active {
+                Some(transfer) => transfer.needs_input,
+                None => self.command.is_none(),
+            }
+    }
 }
 
 impl Align {

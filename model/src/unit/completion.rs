@@ -170,6 +170,20 @@ impl Unit for Completion {
             });
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.received.is_empty()
+            && self.sent.is_empty()
+            && self.error.is_empty()
+            && self.complete.is_empty()
+            && self.release.is_empty()
+            && self.stop.is_empty()
+            && self.cqe.is_empty()
+            && self.waiting_received.is_empty()
+            && self.released.is_empty()
+            && self.stopped.is_empty()
+    }
 }
 
 impl Completion {

@@ -183,6 +183,11 @@ impl Unit for Configuration {
             self.execute(inputs);
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        !self.local.local_write && self.queues.iter().all(Queue::is_empty)
+    }
 }
 
 impl Configuration {

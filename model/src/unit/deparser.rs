@@ -154,6 +154,15 @@ impl Unit for Deparser {
             self.ack = Some(self.ack_packet(inputs));
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.pipeline.is_empty()
+            && match self.frame {
+                Some(frame) => frame.needs_payload(self.lanes),
+                None => self.data.is_none() && self.ack.is_none(),
+            }
+    }
 }
 
 impl Deparser {

@@ -86,6 +86,11 @@ impl Unit for FrameBuffer {
             }
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.read == self.commit && self.pipeline.is_empty()
+    }
 }
 
 impl FrameBuffer {

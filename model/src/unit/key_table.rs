@@ -62,6 +62,11 @@ impl Unit for KeyTable {
             self.pipeline.clock(result, inputs.m_axis_result_tready);
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.clearing == 0 && self.pipeline.is_empty()
+    }
 }
 
 impl KeyTable {

@@ -82,6 +82,11 @@ impl Unit for MessageTable {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl MessageTable {

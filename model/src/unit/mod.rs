@@ -50,4 +50,10 @@ pub trait Unit {
 
     /// The rising edge that ends the present clock, with that clock's inputs.
     fn clock(&mut self, inputs: &Self::Inputs);
+
+    /// The unit rests: a clock without reset in which no stream offers it anything and no strobe is high changes nothing that will ever be seen, whatever its other
+    /// inputs are. Such a clock may be left out.
+    fn rests(&self) -> bool {
+        false
+    }
 }

@@ -54,6 +54,11 @@ impl Unit for PacketTable {
         let result = accepted.then(|| self.operate(inputs));
         self.pipeline.clock(result, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.pipeline.is_empty()
+    }
 }
 
 impl PacketTable {

@@ -37,6 +37,8 @@ pub struct Parser {
     /// The stages, a ring; the entry at `stage` has come through all of them.
     stages: [Step; STAGES],
     stage: usize,
+    /// Steps in the stages that will put something into a queue or drop a frame.
+    under_way: usize,
     payload: Queue,
     beats: Beats,
     /// Of each beat in `beats`: `tlast` and `keep`.
@@ -70,6 +72,13 @@ struct Limits {
 struct Step {
     payload: bool,
     verdict: Verdict,
+}
+
+impl Step {
+    #[inline]
+    fn does_something(&self) -> bool {
+        self.payload || !matches!(self.verdict, Verdict::Nothing)
+    }
 }
 
 /// What comes of a frame, at its last beat.
@@ -140,6 +149,7 @@ impl Unit for Parser {
             bytes: vec![0; bytes].into(),
             stages: Default::default(),
             stage: 0,
+            under_way: 0,
             payload: Queue::default(),
             beats: Beats::new(params, SLOTS),
             beat_ends: Default::default(),
@@ -187,6 +197,8 @@ impl Unit for Parser {
                 Step::default()
             };
             out = std::mem::replace(&mut self.stages[self.stage], step);
+            self.under_way += usize::from(step.does_something());
+            self.under_way -= usize::from(out.does_something());
             self.stage = if self.stage + 1 == STAGES {
                 0
             } else {
@@ -208,6 +220,15 @@ impl Unit for Parser {
             self.addresses[usize::from(inputs.config_plane)] = inputs.config_address;
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.under_way == 0
+            && self.dropped.is_none()
+            && self.payload.output().is_none()
+            && self.data.output().is_none()
+            && self.ack.output().is_none()
+    }
 }
 
 impl Parser {
@@ -221,6 +242,7 @@ impl Parser {
         self.length = 0;
         self.stages = Default::default();
         self.stage = 0;
+        self.under_way = 0;
         self.payload = Queue::default();
         self.data = Queue::default();
         self.ack = Queue::default();

@@ -124,6 +124,11 @@ impl Unit for PathTable {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl PathTable {

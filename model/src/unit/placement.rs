@@ -189,6 +189,11 @@ impl Unit for Placement {
             });
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.is_at_rest()
+    }
 }
 
 impl Placement {

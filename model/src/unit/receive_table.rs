@@ -77,6 +77,11 @@ impl Unit for ReceiveTable {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl ReceiveTable {

@@ -175,6 +175,21 @@ impl Unit for Receiver {
         }
         self.strobes(inputs);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.event == 0
+            && self.looked.is_empty()
+            && self.checked.is_empty()
+            && self.sacked.is_empty()
+            && self.lookup.is_empty()
+            && self.check.is_empty()
+            && self.match_op.is_empty()
+            && self.sack.is_empty()
+            && self.place.is_empty()
+            && self.owe.is_empty()
+            && self.nak.is_empty()
+    }
 }
 
 impl Receiver {

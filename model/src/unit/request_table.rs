@@ -98,6 +98,11 @@ impl Unit for RequestTable {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl RequestTable {

@@ -243,6 +243,23 @@ impl Unit for Retirement {
             self.admit(inputs);
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.clearing == 0
+            && self.event.is_none()
+            && matches!(self.machine, Machine::Idle)
+            && self.sacked.is_empty()
+            && self.packet.is_empty()
+            && self.read.is_empty()
+            && self.init.is_empty()
+            && self.sack.is_empty()
+            && self.path.is_empty()
+            && self.packet_op.is_empty()
+            && self.read_op.is_empty()
+            && self.count.is_empty()
+            && self.error.is_empty()
+    }
 }
 
 impl Retirement {

@@ -87,6 +87,11 @@ impl Unit for SackRx {
             self.pipeline.clock(result, inputs.m_axis_rx_tready);
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.clearing == 0 && self.settling == 0 && self.pipeline.is_empty()
+    }
 }
 
 impl SackRx {

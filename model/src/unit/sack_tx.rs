@@ -86,6 +86,11 @@ impl Unit for SackTx {
         });
         self.operations.clock(event, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl SackTx {

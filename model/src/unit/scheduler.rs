@@ -80,6 +80,11 @@ impl Unit for Scheduler {
         self.operations
             .clock(result, offered, inputs.m_axis_result_tready);
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.operations.rests()
+    }
 }
 
 impl Scheduler {

@@ -152,6 +152,15 @@ impl Unit for Teller {
             });
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        !self.refused
+            && self.count.is_empty()
+            && self.op.is_empty()
+            && self.told.is_empty()
+            && !self.slots.iter().any(|slot| slot.busy && slot.tell)
+    }
 }
 
 impl Teller {

@@ -113,12 +113,8 @@ impl Unit for Timer {
             && self.path.has_room()
             && self.sack.has_room()
             && self.probe.has_room();
-        let judged = self
-            .read
-            .head()
-            .copied()
-            .filter(|_| judges)
-            .map(|read| (read, self.judge(&read, inputs)));
+        let judged = if judges { self.read.head() } else { None };
+        let judged = judged.map(|read| (read.path, self.judge(read, inputs)));
         let times_out = matches!(judged, Some((_, Judgement::Timeout)));
         let steps = self.clearing == 0
             && self.wait == 0
@@ -144,10 +140,10 @@ impl Unit for Timer {
         if inputs.m_axis_ack_tready {
             self.ack.take();
         }
-        if let Some((read, judgement)) = judged {
+        if let Some((path, judgement)) = judged {
             self.read.take();
             self.reads -= 1;
-            self.act(read.path, judgement, inputs.now);
+            self.act(path, judgement, inputs.now);
         }
         self.wait = self.wait.saturating_sub(1);
         if steps {

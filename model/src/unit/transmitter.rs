@@ -389,6 +389,32 @@ impl Unit for Transmitter {
             self.probe.put(inputs.s_axis_probe_path);
         }
     }
+
+    #[inline]
+    fn rests(&self) -> bool {
+        self.ready.is_empty()
+            && self.retry.is_empty()
+            && self.probe.is_empty()
+            && self.scheduled.is_empty()
+            && self.routed.is_empty()
+            && self.sacked.is_empty()
+            && self.looked.is_empty()
+            && self.to_pack.is_empty()
+            && self.to_read.is_empty()
+            && self.to_look.is_empty()
+            && self.schedule.is_empty()
+            && self.take.is_empty()
+            && self.path.is_empty()
+            && self.sack.is_empty()
+            && self.next_op.is_empty()
+            && self.packet_op.is_empty()
+            && self.read_op.is_empty()
+            && self.lookup.is_empty()
+            && self.charge.is_empty()
+            && self.data.is_empty()
+            && self.fetch.is_empty()
+            && self.align.is_empty()
+    }
 }
 
 impl Transmitter {
