@@ -200,3 +200,9 @@ fn scheduler() {
 fn configuration() {
     check::<model::configuration::Configuration, stimulus::configuration::Configuration>();
 }
+
+/// H3: stimulus of `retirement`.
+#[test]
+fn retirement() {
+    check::<model::retirement::Retirement, stimulus::retirement::Retirement>();
+}

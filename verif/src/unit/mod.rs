@@ -21,6 +21,7 @@ pub mod rate_limiter;
 pub mod receive_table;
 pub mod receiver;
 pub mod request_table;
+pub mod retirement;
 pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
@@ -97,6 +98,7 @@ units! {
     receive_table::ReceiveTable,
     receiver::Receiver,
     request_table::RequestTable,
+    retirement::Retirement,
     retry_table::RetryTable,
     sack_rx::SackRx,
     sack_tx::SackTx,
