@@ -78,6 +78,7 @@ module timer (
     wire [19:0] value_2;
     reg [30:0] base;
     wire [31:0] measured;
+    wire base_over;
     wire [30:0] next_base;
     wire probes_written;
     wire [3:0] new_probes;
@@ -212,7 +213,8 @@ module timer (
     assign value_1 = read_queue_m_axis_tdata[35:18];
     assign value_2 = read_queue_m_axis_tdata[35:16];
     assign measured = (grown + {16'h0, config_probe});
-    assign next_base = read_queue_m_axis_tdata[15] ? (measured[30:0] | {31{measured[31]}})
+    assign base_over = measured[31];
+    assign next_base = read_queue_m_axis_tdata[15] ? (measured[30:0] | {31{base_over}})
         : config_first_probe;
     assign probes_path = clearing ? sweep_index
         : read_queue_m_axis_tdata[6:0];

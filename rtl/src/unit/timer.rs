@@ -22,6 +22,8 @@ use metaroce_model::{
 };
 use std::rc::Rc;
 
+/// Bits of `config_probe`.
+const PROBE_TICK_BITS: u32 = 16;
 /// Bits of a count of probes.
 const PROBE_BITS: u32 = 4;
 /// Results of READ that may be under way.
@@ -81,14 +83,19 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.clocked(&headed[2], &(&stays & &headed[1]));
 
     // Clock 1 to 2: base; the path's probes are read.
-    let sum_bits = time_bits + 1;
+    // So wide that the sum of the two terms never wraps: with few timestamp bits `config_probe` is the longest.
+    let sum_bits = time_bits.max(params.rtt_bits + 1).max(PROBE_TICK_BITS) + 1;
     let smoothed = read.get("smoothed_rtt");
     let quarter = smoothed.slice(2, params.rtt_bits - 2).extend(sum_bits);
     let grown = b.register("grown", sum_bits);
     b.clocked(&grown, &(smoothed.extend(sum_bits) + quarter));
     let base = b.register("base", time_bits);
     let measured = (&grown + b.get("config_probe").extend(sum_bits)).named("measured");
-    let cut = measured.truncate(time_bits) | measured.msb().sign_extend(time_bits);
+    let over = measured
+        .slice(time_bits, sum_bits - time_bits)
+        .any()
+        .named("base_over");
+    let cut = measured.truncate(time_bits) | over.sign_extend(time_bits);
     let first = b.get("config_first_probe");
     b.clocked(&base, &b.mux("next_base", &read.get("rtt_valid"), &cut, &first));
     let probes_written = b.forward("probes_written", 1);
@@ -170,11 +177,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 24] = [
+pub const MUTATIONS: [Mutation; 25] = [
     Mutation { signal: "stays", fault: Fault::Operator },
     Mutation { signal: "headed_2", fault: Fault::Operator },
     Mutation { signal: "judges", fault: Fault::Operator },
     Mutation { signal: "measured", fault: Fault::Operator },
+    Mutation { signal: "base_over", fault: Fault::Zero },
     Mutation { signal: "next_base", fault: Fault::Invert },
     Mutation { signal: "probes_path", fault: Fault::Zero },
     Mutation { signal: "probes_written", fault: Fault::Zero },
