@@ -205,4 +205,8 @@ fn configuration() {
 #[test]
 fn retirement() {
     check::<model::retirement::Retirement, stimulus::retirement::Retirement>();
+/// H3: stimulus of `timer`.
+#[test]
+fn timer() {
+    check::<model::timer::Timer, stimulus::timer::Timer>();
 }

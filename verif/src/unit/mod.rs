@@ -26,6 +26,7 @@ pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
 pub mod scheduler;
+pub mod timer;
 
 use crate::{
     lockstep::Mismatch,
@@ -103,6 +104,7 @@ units! {
     sack_rx::SackRx,
     sack_tx::SackTx,
     scheduler::Scheduler,
+    timer::Timer,
 }
 
 /// The unit of that name.
