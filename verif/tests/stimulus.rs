@@ -205,6 +205,12 @@ fn configuration() {
 #[test]
 fn retirement() {
     check::<model::retirement::Retirement, stimulus::retirement::Retirement>();
+/// H3: stimulus of `teller`.
+#[test]
+fn teller() {
+    check::<model::teller::Teller, stimulus::teller::Teller>();
+}
+
 /// H3: stimulus of `timer`.
 #[test]
 fn timer() {

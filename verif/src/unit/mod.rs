@@ -26,6 +26,7 @@ pub mod retry_table;
 pub mod sack_rx;
 pub mod sack_tx;
 pub mod scheduler;
+pub mod teller;
 pub mod timer;
 
 use crate::{
@@ -104,6 +105,7 @@ units! {
     sack_rx::SackRx,
     sack_tx::SackTx,
     scheduler::Scheduler,
+    teller::Teller,
     timer::Timer,
 }
 
