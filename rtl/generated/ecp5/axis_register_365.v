@@ -18,14 +18,17 @@ module axis_register_365 (
     reg [364:0] spare;
     wire push;
     wire head_free;
-    wire [364:0] offered;
+    wire next_valid;
+    wire [364:0] next_entry;
     wire [364:0] next_head;
 
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
-    assign offered = (s_axis_tdata & {365{push}});
-    assign next_head = spare_valid ? spare
-        : offered;
+    assign next_valid = (spare_valid | push);
+    assign next_entry = spare_valid ? spare
+        : s_axis_tdata;
+    assign next_head = next_valid ? next_entry
+        : 365'h0;
     assign s_axis_tready = (~spare_valid);
     assign m_axis_tvalid = head_valid;
     assign m_axis_tdata = head;
@@ -35,7 +38,7 @@ module axis_register_365 (
             head_valid <= 1'h0;
             head <= 365'h0;
         end else if (head_free) begin
-            head_valid <= (spare_valid | push);
+            head_valid <= next_valid;
             head <= next_head;
         end
     end
