@@ -227,7 +227,9 @@ impl Stimulus<Unit> for Timer {
                 low_bits(params.timestamp_bits),
             ),
         ];
-        let cuts = (cuts.into_iter()).filter_map(|(name, most)| (longest_base > most).then(|| name.into()));
+        let cuts = (cuts.into_iter())
+            .filter(|(_, most)| longest_base > *most)
+            .map(|(name, _)| name.to_string());
         Self {
             random: random(seed),
             // Long enough now and then for all probes of a path.
