@@ -27,6 +27,8 @@ use std::{
     time::Duration,
 };
 
+/// What makes gated words into synchronous resets.
+const GATING: &str = "gating.v";
 /// Oldest yosys and nextpnr that will do: the ones in which the options used are what they are now.
 const YOSYS: (u32, u32) = (0, 50);
 const NEXTPNR: (u32, u32) = (0, 7);
@@ -262,6 +264,9 @@ impl Design<'_> {
         let (sources, units) = (sources.join(" "), units.join(" "));
         let script = format!(
             "read_verilog {sources}
+hierarchy -top {top}
+proc
+techmap -map {GATING}
 setattr -mod -set keep_hierarchy 1 {units}
 {} -top {top}
 setattr -mod -unset keep_hierarchy {units}
@@ -273,6 +278,7 @@ write_json netlist.json
 ",
             suite.synthesis
         );
+        self.write(GATING, include_str!("gating.v"))?;
         self.write("synthesis.ys", &script)?;
         // Its own log is the whole one: what a WebAssembly yosys writes to its output after a run of ABC is lost.
         let arguments = ["-q", "-l", "yosys.log", "-s", "synthesis.ys"].map(String::from);

@@ -205,6 +205,8 @@ fn configuration() {
 #[test]
 fn retirement() {
     check::<model::retirement::Retirement, stimulus::retirement::Retirement>();
+}
+
 /// H3: stimulus of `teller`.
 #[test]
 fn teller() {
