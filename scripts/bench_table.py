@@ -17,8 +17,9 @@ GROUPS = [
         "the eleven above",
     ),
     (
-        ["scheduler", "retry_table", "receiver", "placement", "acknowledger", "completion", "configuration", "counters"],
-        "the eight above",
+        ["scheduler", "retry_table", "receiver", "placement", "acknowledger", "completion", "retirement", "teller", "timer",
+         "configuration", "counters"],
+        "the eleven of the data path above",
     ),
     (["nic"], None),
 ]
