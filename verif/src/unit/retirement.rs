@@ -254,6 +254,21 @@ struct State {
     machine: Machine,
 }
 
+impl State {
+    /// The unit's handshakes are those of these queues.
+    fn shows(&self, outputs: &Outputs, most: usize) -> bool {
+        let room = self.jobs < most && self.sack < 2 && self.error < 2;
+        outputs.s_axis_ack_tready == (self.clearing == 0 && room)
+            && outputs.s_axis_init_tready == (self.init.len() < 2)
+            && outputs.m_axis_sack_tvalid == (self.sack > 0)
+            && outputs.m_axis_path_tvalid == (self.path > 0)
+            && outputs.m_axis_packet_tvalid == (self.packet_op > 0)
+            && outputs.m_axis_read_tvalid == (self.read_op > 0)
+            && outputs.m_axis_count_tvalid == (self.count > 0)
+            && outputs.m_axis_error_tvalid == (self.error > 0)
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 enum Machine {
     #[default]
@@ -424,6 +439,10 @@ impl Stimulus<Unit> for Retirement {
             self.count_reset();
             self.reset();
         } else {
+            debug_assert!(
+                self.unit.shows(outputs, self.widths.jobs),
+                "the queues kept here are not the unit's"
+            );
             self.count_clock(&inputs, outputs, was_held);
             self.clock(&inputs, outputs, fate);
         }
