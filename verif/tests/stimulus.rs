@@ -217,4 +217,8 @@ fn teller() {
 #[test]
 fn timer() {
     check::<model::timer::Timer, stimulus::timer::Timer>();
+/// H3: stimulus of `transmitter`.
+#[test]
+fn transmitter() {
+    check::<model::transmitter::Transmitter, stimulus::transmitter::Transmitter>();
 }

@@ -28,6 +28,7 @@ pub mod sack_tx;
 pub mod scheduler;
 pub mod teller;
 pub mod timer;
+pub mod transmitter;
 
 use crate::{
     lockstep::Mismatch,
@@ -107,6 +108,7 @@ units! {
     scheduler::Scheduler,
     teller::Teller,
     timer::Timer,
+    transmitter::Transmitter,
 }
 
 /// The unit of that name.
