@@ -18,8 +18,8 @@ GROUPS = [
     ),
     (
         ["scheduler", "retry_table", "receiver", "placement", "acknowledger", "completion", "retirement", "teller", "timer",
-         "configuration", "counters"],
-        "the eleven of the data path above",
+         "transmitter", "configuration", "counters"],
+        "the twelve above",
     ),
     (["nic"], None),
 ]

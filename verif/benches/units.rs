@@ -97,6 +97,7 @@ fn units(criterion: &mut Criterion) {
     bench_unit::<unit::retirement::Retirement, stimuli::retirement::Retirement>(criterion);
     bench_unit::<unit::teller::Teller, stimuli::teller::Teller>(criterion);
     bench_unit::<unit::timer::Timer, stimuli::timer::Timer>(criterion);
+    bench_unit::<unit::transmitter::Transmitter, stimuli::transmitter::Transmitter>(criterion);
     bench_unit::<unit::configuration::Configuration, stimuli::configuration::Configuration>(criterion);
     bench_unit::<unit::counters::Counters, stimuli::counters::Counters>(criterion);
     bench_unit::<unit::nic::Nic, stimuli::nic::Nic>(criterion);

@@ -217,6 +217,8 @@ fn teller() {
 #[test]
 fn timer() {
     check::<model::timer::Timer, stimulus::timer::Timer>();
+}
+
 /// H3: stimulus of `transmitter`.
 #[test]
 fn transmitter() {
