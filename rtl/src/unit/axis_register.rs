@@ -133,7 +133,7 @@ pub const MUTATIONS: [Mutation; 10] = [
         fault: Fault::Invert,
     },
     Mutation {
-        signal: "head_valid",
+        signal: "next_valid",
         fault: Fault::Operator,
     },
     Mutation {
