@@ -75,6 +75,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A reader that has seen enough (`| head`) ends the program, quietly.
+    sigpipe::reset();
     match dispatch(Arguments::parse().command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

@@ -1,7 +1,7 @@
 //! The boards that come with the project, and boards that are refused.
 
 use metaroce_fpga::{board::Board, constraints, harness::PINS};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, process::Command};
 
 #[test]
 fn every_built_in_board_is_whole() {
@@ -81,4 +81,18 @@ fn unusable_boards_are_refused_with_a_sentence() {
         "{refusal}"
     );
     assert!(Board::load("/nowhere/board.toml").is_err());
+}
+
+/// A reader that goes away (`| head`) is no error and no panic.
+#[test]
+fn a_closed_pipe_ends_the_program_quietly() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let command = Command::new(env!("CARGO_BIN_EXE_metaroce-fpga"))
+        .arg("boards")
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&command.stderr), "");
+    assert_eq!(command.status.code(), None, "ended by the signal");
 }

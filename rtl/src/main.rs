@@ -49,6 +49,8 @@ struct What {
 }
 
 fn main() -> ExitCode {
+    // A reader that has seen enough (`| head`) ends the program, quietly.
+    sigpipe::reset();
     match dispatch(Arguments::parse().command) {
         Ok(code) => code,
         Err(error) => {
