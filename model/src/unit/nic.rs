@@ -1,6 +1,7 @@
 //! Model of `nic`. Contract: [`crate::port::nic`].
 //!
-//! Every output of every unit is a function of registers alone, so a clock is: all outputs, then what they mean for each unit's inputs, then all units' clocks, in any order.
+//! Every output of every unit is a function of registers alone, so a clock is: what the outputs mean for each unit's inputs, all units' clocks, in any order, then all outputs.
+//! Most units rest most of the time; such a unit is passed over.
 
 use super::{
     Unit, ack_table::AckTable, acknowledger::Acknowledger, align::Align, completion::Completion,
