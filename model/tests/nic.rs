@@ -1,25 +1,17 @@
 //! `nic`: two NICs back to back, model and model (requirements R2 to R6, R8, R10, R11).
 
+mod common;
+
+use common::nics::{KEY, SOURCE, TARGET, configure};
 use metaroce_model::{
     Params,
     pair::{Faults, Frame, IMMEDIATE, Message, Pair, SEND, Setup, Start},
-    port::{
-        configuration::command,
-        counters::{LATENCY, index},
-        nic,
-    },
+    port::counters::{LATENCY, index},
     unit::{Unit, nic::Nic},
     wire::NakCode,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Where the bytes of messages are, and where they go.
-const SOURCE: u64 = 0x1_0000_0000_0000;
-const TARGET: u64 = 0x2_0000_0000;
-/// The region that may be written to, in both hosts.
-const REGION_BYTES: u64 = 1 << 33;
-const KEY: u32 = 0x0100_0003;
 
 fn pair(params: &Params, faults: Faults, seed: u64, setup: impl Fn(u8) -> Setup) -> Pair<Nic, Nic> {
     pair_ahead(params, faults, seed, setup, false)
@@ -43,23 +35,6 @@ fn pair_ahead(
     };
     configure(params, &mut pair, setup);
     pair
-}
-
-/// Tells both ends of the region and of each other.
-fn configure(params: &Params, pair: &mut Pair<Nic, Nic>, setup: impl Fn(u8) -> Setup) {
-    for end in [&mut pair.left, &mut pair.right] {
-        end.host.memory.allow(TARGET..TARGET + REGION_BYTES);
-        end.host.command(nic::Inputs {
-            s_axis_command_command: command::REGION,
-            s_axis_command_key: KEY,
-            s_axis_command_address: TARGET,
-            s_axis_command_mac: REGION_BYTES,
-            s_axis_command_domain: 1,
-            s_axis_command_flag: true,
-            ..Default::default()
-        });
-    }
-    pair.configure(params, setup).unwrap();
 }
 
 /// Runs until all is done, and nothing went wrong.

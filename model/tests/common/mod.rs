@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod frames;
+pub mod nics;
 
 use metaroce_model::{Params, port::Beat};
 use rand::RngExt;
