@@ -253,6 +253,18 @@ pub fn unit_ports<I: Ports, O: Ports>(params: &Params) -> Vec<Port> {
     ports
 }
 
+/// The fields of the stream or strobe `name` among these ports, and their widths: without a stream's `tvalid` and `tready`, and a strobe's `valid`.
+pub fn fields(ports: &[Port], name: &str) -> Vec<(&'static str, u32)> {
+    // A strobe's name has no direction; a stream can have a field `valid`.
+    let is_stream = name.contains("_axis");
+    let field_of = |port: &Port| {
+        let field = port.name.strip_prefix(name)?.strip_prefix('_')?;
+        let is_handshake = matches!(field, "tvalid" | "tready") || field == "valid" && !is_stream;
+        (!is_handshake).then_some((field, port.width))
+    };
+    ports.iter().filter_map(field_of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ use metaroce_model::{
     Params,
     params::index_bits,
     port::{
+        self,
         acknowledger::{Inputs, Outputs, SOURCE_PORT},
         unit_ports,
     },
@@ -108,14 +109,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &[("connection", params.connection_bits()), ("plane", plane_bits)],
     );
     let sack = output("sack", &[("path", path_index_bits)]);
-    let ports = unit_ports::<Inputs, Outputs>(params);
-    let header: Vec<(&str, u32)> = ports
-        .iter()
-        .filter_map(|port| {
-            let field = port.name.strip_prefix("m_axis_ack_")?;
-            (field != "tready" && field != "tvalid").then_some((field, port.width))
-        })
-        .collect();
+    let header = port::fields(&unit_ports::<Inputs, Outputs>(params), "m_axis_ack");
     let ack = output("ack", &header);
 
     // take.

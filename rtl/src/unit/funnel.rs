@@ -10,7 +10,7 @@ pub struct Input {
     /// `tvalid`.
     pub valid: Signal,
     /// Fields of the table's operations, with what this input has for them: values or constants.
-    pub fields: Vec<(String, Value)>,
+    pub fields: Vec<(&'static str, Value)>,
 }
 
 /// What an input has for a field.
@@ -28,11 +28,17 @@ pub struct Funnel {
     /// An operation is offered to the table.
     pub valid: Signal,
     /// Its fields, in the order asked for.
-    pub fields: Vec<(String, Signal)>,
+    pub fields: Vec<(&'static str, Signal)>,
 }
 
 /// The funnel `name` for operations with these fields; `taken`: the table would take an operation that is offered.
-pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input], taken: &Signal) -> Funnel {
+pub fn funnel(
+    b: &Builder,
+    name: &str,
+    fields: &[(&'static str, u32)],
+    inputs: &[Input],
+    taken: &Signal,
+) -> Funnel {
     let count = inputs.len();
     let named = |part: &str, input: usize| format!("{name}_{part}_{input}");
     let valid: Vec<Signal> = (0..count)
@@ -114,7 +120,7 @@ pub fn funnel(b: &Builder, name: &str, fields: &[(String, u32)], inputs: &[Input
             };
             let value = value.named(&format!("{name}_{field_name}"));
             let offered = b.stage(&format!("{name}_{field_name}_offered"), &room, &value);
-            (field_name.clone(), offered)
+            (*field_name, offered)
         })
         .collect();
     Funnel {

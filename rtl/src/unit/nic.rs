@@ -84,9 +84,9 @@ impl Instance {
         self.b.drive(&format!("{}_{port}", self.name), value);
     }
 
-    /// Names and widths of the inputs (or outputs) `PREFIX_FIELD`, without the prefix, but the handshake's.
-    fn fields(&self, direction: Direction, prefix: &str) -> Vec<(String, u32)> {
-        fields(&self.ports, direction, prefix)
+    /// The fields of a stream or strobe.
+    fn fields(&self, name: &str) -> Vec<(&'static str, u32)> {
+        port::fields(&self.ports, name)
     }
 
     /// Feeds the input stream `to` from the output stream `from` of another unit; fields that it has and the other lacks are zero.
@@ -103,8 +103,8 @@ impl Instance {
     }
 
     fn strobe_fields(&self, to: &str, source: &Self, from: &str) {
-        let offered = source.fields(Direction::Output, from);
-        for (field, width) in self.fields(Direction::Input, to) {
+        let offered = source.fields(from);
+        for (field, width) in self.fields(to) {
             let value = if offered.iter().any(|(name, _)| *name == field) {
                 source.get(&format!("{from}_{field}"))
             } else {
@@ -115,38 +115,22 @@ impl Instance {
     }
 
     /// What the output stream `from` gives to a funnel: its fields, and constants.
-    fn offers(&self, from: &str, constants: &[(&str, u64)]) -> Input {
-        let signals = self
-            .fields(Direction::Output, from)
-            .into_iter()
-            .map(|(field, _)| {
-                let value = self.get(&format!("{from}_{field}"));
-                (field, Value::Signal(value))
-            });
+    fn offers(&self, from: &str, constants: &[(&'static str, u64)]) -> Input {
+        let signals = self.fields(from).into_iter().map(|(field, _)| {
+            let value = self.get(&format!("{from}_{field}"));
+            (field, Value::Signal(value))
+        });
         input(self.get(&format!("{from}_tvalid")), signals.collect(), constants)
     }
 }
 
-/// Names and widths of the ports `PREFIX_FIELD` in one direction, without the prefix, but the handshake's.
-fn fields(ports: &[Port], direction: Direction, prefix: &str) -> Vec<(String, u32)> {
-    let in_direction = ports.iter().filter(|port| port.direction == direction);
-    in_direction
-        .filter_map(|port| {
-            let field = port.name.strip_prefix(prefix)?.strip_prefix('_')?;
-            // Of a strobe, `valid` is not a field; of a stream it can be one.
-            let is_field =
-                !matches!(field, "tvalid" | "tready") && (field != "valid" || prefix.contains("_axis"));
-            is_field.then(|| (field.to_string(), port.width))
-        })
-        .collect()
-}
-
 /// An input of a funnel.
-fn input(valid: Signal, mut fields: Vec<(String, Value)>, constants: &[(&str, u64)]) -> Input {
-    let constants = constants
-        .iter()
-        .map(|(name, value)| (name.to_string(), Value::Constant(*value)));
-    fields.extend(constants);
+fn input(valid: Signal, mut fields: Vec<(&'static str, Value)>, constants: &[(&'static str, u64)]) -> Input {
+    fields.extend(
+        constants
+            .iter()
+            .map(|(name, value)| (*name, Value::Constant(*value))),
+    );
     Input { valid, fields }
 }
 
@@ -228,7 +212,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Funnels, in the order of the contract's table.
     let join = |table: &Instance, stream: &str, inputs: &[Input]| {
-        let fields = table.fields(Direction::Input, stream);
+        let fields = table.fields(stream);
         let name = format!("{}_funnel", table.name);
         let funnel = funnel(
             &b,
@@ -248,12 +232,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
     let own = unit_ports::<Inputs, Outputs>(params);
     let posts = |stream: &str, code: u8| {
-        let signals = fields(&own, Direction::Input, stream)
-            .into_iter()
-            .map(|(field, _)| {
-                let value = b.get(&format!("{stream}_{field}"));
-                (field, Value::Signal(value))
-            });
+        let signals = port::fields(&own, stream).into_iter().map(|(field, _)| {
+            let value = b.get(&format!("{stream}_{field}"));
+            (field, Value::Signal(value))
+        });
         input(
             b.get(&format!("{stream}_tvalid")),
             signals.collect(),
@@ -351,20 +333,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
     }
 
     let read = |unit: &Instance, tag: u64| {
-        let signals = unit
-            .fields(Direction::Output, "m_axis_read")
-            .into_iter()
-            .map(|(field, width)| {
-                // The table completes the number of a message from its lowest bits.
-                let value = unit.get(&format!("m_axis_read_{field}"));
-                let number = field == "message";
-                let value = if number {
-                    value.extend(24.max(width))
-                } else {
-                    value
-                };
-                (field, Value::Signal(value))
-            });
+        let signals = unit.fields("m_axis_read").into_iter().map(|(field, width)| {
+            // The table completes the number of a message from its lowest bits.
+            let value = unit.get(&format!("m_axis_read_{field}"));
+            let number = field == "message";
+            let value = if number {
+                value.extend(24.max(width))
+            } else {
+                value
+            };
+            (field, Value::Signal(value))
+        });
         let constants = [op(request_table::op::READ), ("tag", tag)];
         input(unit.get("m_axis_read_tvalid"), signals.collect(), &constants)
     };
@@ -446,10 +425,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ready_to(&configuration, "rate", &ready[0]);
     ready_to(&transmitter, "charge", &ready[1]);
 
-    let event = |valid: Signal, fields: Vec<(&str, Signal)>, constants: &[(&str, u64)]| {
+    let event = |valid: Signal, fields: Vec<(&'static str, Signal)>, constants: &[(&'static str, u64)]| {
         let fields = fields
             .into_iter()
-            .map(|(name, value)| (name.to_string(), Value::Signal(value)));
+            .map(|(name, value)| (name, Value::Signal(value)));
         input(valid, fields.collect(), constants)
     };
     let connection_bits = params.connection_bits();
@@ -638,14 +617,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Wires.
     let from_outside = |unit: &Instance, to: &str, stream: &str| {
-        for (field, _) in unit.fields(Direction::Input, to) {
+        for (field, _) in unit.fields(to) {
             unit.drive(&format!("{to}_{field}"), &b.get(&format!("{stream}_{field}")));
         }
         unit.drive(&format!("{to}_tvalid"), &b.get(&format!("{stream}_tvalid")));
         b.drive(&format!("{stream}_tready"), &unit.get(&format!("{to}_tready")));
     };
     let to_outside = |unit: &Instance, stream: &str| {
-        for (field, _) in fields(&own, Direction::Output, stream) {
+        for (field, _) in port::fields(&own, stream) {
             b.drive(
                 &format!("{stream}_{field}"),
                 &unit.get(&format!("{stream}_{field}")),

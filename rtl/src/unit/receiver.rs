@@ -11,6 +11,7 @@ use metaroce_model::{
     Params,
     params::index_bits,
     port::{
+        self,
         key_table::{self, DOMAIN_BITS},
         receive_table,
         receiver::{Inputs, Outputs, judgement},
@@ -46,14 +47,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
     let output = |name: &str| {
         let prefix = format!("m_axis_{name}");
-        let ports = unit_ports::<Inputs, Outputs>(params);
-        let fields: Vec<(&str, u32)> = ports
-            .iter()
-            .filter_map(|port| {
-                let field = port.name.strip_prefix(prefix.as_str())?.strip_prefix('_')?;
-                (field != "tready" && field != "tvalid").then_some((field, port.width))
-            })
-            .collect();
+        let fields = port::fields(&unit_ports::<Inputs, Outputs>(params), &prefix);
         let queue = Queue::new(&b, name, 2, &fields);
         queue.output(&prefix);
         queue

@@ -11,7 +11,7 @@ use metaroce_model::{
     Params,
     params::index_bits,
     port::{
-        request_table,
+        self, request_table,
         retirement::{Inputs, Outputs, event},
         sack_tx, unit_ports,
     },
@@ -97,14 +97,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let output = |name: &str, stream: &str| {
         let prefix = format!("m_axis_{stream}");
-        let ports = unit_ports::<Inputs, Outputs>(params);
-        let fields: Vec<(&str, u32)> = ports
-            .iter()
-            .filter_map(|port| {
-                let field = port.name.strip_prefix(prefix.as_str())?.strip_prefix('_')?;
-                (field != "tready" && field != "tvalid").then_some((field, port.width))
-            })
-            .collect();
+        let fields = port::fields(&unit_ports::<Inputs, Outputs>(params), &prefix);
         let queue = Queue::new(&b, name, 2, &fields);
         queue.output(&prefix);
         queue

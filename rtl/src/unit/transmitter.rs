@@ -12,7 +12,7 @@ use metaroce_model::{
     Params,
     params::index_bits,
     port::{
-        packet_table,
+        self, packet_table,
         parser::ICRC_BYTES,
         rate_limiter::BYTES_BITS,
         receive_table::NUMBER_BITS,
@@ -42,17 +42,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let connection_of = |path: &Signal| path.slice(path_bits, params.connection_bits());
 
     // Queues: strobes and inputs.
-    let input_fields = |prefix: &str| -> Vec<(&'static str, u32)> {
-        let ports = unit_ports::<Inputs, Outputs>(params).into_iter();
-        ports
-            .filter_map(|port| {
-                let field = port.name.strip_prefix(prefix)?.strip_prefix('_')?;
-                (field != "valid" && field != "tvalid").then_some((field, port.width))
-            })
-            .collect()
-    };
+    let ports = unit_ports::<Inputs, Outputs>(params);
+    let fields = |name: &str| port::fields(&ports, name);
     let strobe = |name: &str, depth: u32| {
-        let queue = Queue::new(&b, name, depth, &input_fields(name));
+        let queue = Queue::new(&b, name, depth, &fields(name));
         queue.strobe(name);
         queue
     };
@@ -78,7 +71,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ];
     let stream = [("stream", stream_bits)];
     let psn = [("psn", params.psn_bits)];
-    let request: Vec<(&str, u32)> = input_fields("read")
+    let request: Vec<(&str, u32)> = fields("read")
         .into_iter()
         .filter(|(field, _)| *field != "status")
         .collect();
@@ -91,19 +84,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let to_finish = job_queue("to_finish", &[&kind, &stream, &route, &psn, &request]);
 
     // Queues: outputs.
-    let output_fields = |stream: &str| -> Vec<(&'static str, u32)> {
-        let prefix = format!("m_axis_{stream}");
-        let ports = unit_ports::<Inputs, Outputs>(params).into_iter();
-        ports
-            .filter_map(|port| {
-                let field = port.name.strip_prefix(prefix.as_str())?.strip_prefix('_')?;
-                (field != "tready" && field != "tvalid").then_some((field, port.width))
-            })
-            .collect()
-    };
     let output = |name: &str, stream: &str, depth: u32| {
-        let queue = Queue::new(&b, name, depth, &output_fields(stream));
-        queue.output(&format!("m_axis_{stream}"));
+        let stream = format!("m_axis_{stream}");
+        let queue = Queue::new(&b, name, depth, &fields(&stream));
+        queue.output(&stream);
         queue
     };
     let schedule = output("schedule", "schedule", 2);
@@ -380,7 +364,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &(request_kind.extend(8) + b.lit(Opcode::Write.value().into(), 8)),
         &b.lit(Opcode::Probe.value().into(), 8),
     );
-    let header: Vec<Signal> = output_fields("data")
+    let header: Vec<Signal> = fields("m_axis_data")
         .into_iter()
         .map(|(field, width)| match field {
             "destination_mac" | "source_mac" | "source_address" | "destination_address" | "dscp" => {
