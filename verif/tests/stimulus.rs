@@ -224,3 +224,9 @@ fn timer() {
 fn transmitter() {
     check::<model::transmitter::Transmitter, stimulus::transmitter::Transmitter>();
 }
+
+/// H3: stimulus of `nic`.
+#[test]
+fn nic() {
+    check::<model::nic::Nic, stimulus::nic::Nic>();
+}

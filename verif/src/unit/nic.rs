@@ -1,6 +1,7 @@
 //! Stimulus of `nic`: a second NIC, the model, at the other end of two lossy links, and a host on both ends.
 //!
 //! In phases the links lose, damage, mark, double and delay frames, hosts hesitate, receives come late, strangers send frames, and requests have keys that are refused.
+//! What the phases are about comes in rounds, shuffled by the seed, so that nothing has to wait for luck.
 //! Now and then both ends are reset, in whatever state they are. Whatever happens, the scoreboard must be right.
 
 use crate::{
@@ -12,13 +13,16 @@ use metaroce_model::{
     pair::{Device, Faults, Frame, IMMEDIATE, Message, Pace, Pair, Receive, Request, SEND, Setup, Start},
     port::{
         configuration::command,
-        counters::{COUNTERS, LATENCY},
+        counters::{COUNTERS, LATENCY, index},
         nic::{Inputs, Outputs},
     },
     unit::{Unit as _, nic::Nic as Unit},
-    wire::{Ack, Base, Body, Data, Nak, Packet, Route, Target, icrc},
+    wire::{
+        Ack, Base, Body, Data, Nak, Opcode, Packet, Route, Target, icrc,
+        table::{BASE, UDP},
+    },
 };
-use rand::RngExt;
+use rand::{RngExt, seq::SliceRandom};
 use std::convert::Infallible;
 
 /// Where the bytes of messages are, and where they go: across a multiple of 4 GiB.
@@ -31,8 +35,54 @@ const KEY: u32 = 0x0100_0003;
 const CONNECTIONS: u32 = 16;
 /// Clocks between two resets, on average.
 const RESET_CLOCKS: u64 = 60_000;
+/// The longest outage, in clocks, and how long it goes on after a timer ran out.
+const OUTAGE_CLOCKS: u64 = 40_000;
+const OUTAGE_REST_CLOCKS: u64 = 2000;
+/// Ticks before the first probe in a phase of silence, and clocks that it takes: more than until a timer runs out.
+const SILENCE_PROBE: u32 = 150;
+const SILENCE_CLOCKS: u64 = 10_000;
+/// Longest message then.
+const SILENCE_BYTES: u32 = 10_000;
+/// Longest frame that strangers send again: with longer ones they would fill the link.
+const SAMPLE_BYTES: usize = 512;
 /// Messages that wait to be sent, in each direction.
 const WAITING: u64 = 24;
+
+/// What a phase is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Whatever the links and hosts do.
+    Traffic,
+    /// Many messages of one connection are posted at once: the scheduler gets more of it than it can do, so that results wait.
+    Burst,
+    /// Strangers send frames that must be dropped.
+    Strangers,
+    /// From a reset on nothing goes wrong, so that round-trip times are short and timers too, and an outage does not take long. One follows.
+    Calm,
+    /// Nothing gets through until some timers have run out.
+    Outage,
+    /// From a reset on the unit's connections are disabled, and much is posted at once. All paths' timers run out together (where no path had a round-trip time yet they are
+    /// equal), and what is sent again ends inside the unit, faster than any link would let it: results of the tables wait for each other.
+    Silence,
+    /// Keys are refused, which stops connections, up to a reset.
+    Refused,
+    /// Strangers forge, up to a reset.
+    Forging,
+}
+
+/// A round of phases.
+const ROUND: [Phase; 10] = [
+    Phase::Traffic,
+    Phase::Traffic,
+    Phase::Traffic,
+    Phase::Burst,
+    Phase::Strangers,
+    Phase::Strangers,
+    Phase::Calm,
+    Phase::Silence,
+    Phase::Refused,
+    Phase::Forging,
+];
 
 /// Names of the counters, in their order; empty for numbers that have none.
 const COUNTER_NAMES: [&str; COUNTERS] = [
@@ -77,7 +127,7 @@ const COUNTER_NAMES: [&str; COUNTERS] = [
 ];
 
 /// Other bins.
-const BINS: [&str; 15] = [
+const BINS: [&str; 16] = [
     "completion of a Write sent",
     "completion of a Write with immediate sent",
     "completion of a Send sent",
@@ -92,6 +142,7 @@ const BINS: [&str; 15] = [
     "completion held back",
     "fetch request held back",
     "write beat held back",
+    "work request held back",
     "reset with work under way",
 ];
 
@@ -123,14 +174,18 @@ pub struct Nic {
     /// Messages posted since the last reset, and the next free byte of each end's memory.
     posted: u64,
     next: [u64; 2],
+    /// The present phase.
+    phase: Phase,
+    /// The phases of the round that are to come.
+    round: Vec<Phase>,
     until_phase: u64,
     until_reset: u64,
     /// Counters asked for last, the newest first.
     shown: [u8; LATENCY],
+    /// Every counter as it was shown last.
+    counters: [u32; COUNTERS],
     /// Frames of strangers of each 100,000 clocks.
     strangers: u32,
-    /// Requests of each 1000 that will be refused.
-    refused: u32,
     /// Strangers forge: their frames' checksums are right, hosts post too much and configure anew what is in use. Until the next reset only memory is looked at.
     forging: bool,
     /// The stream that forged packets are mostly for.
@@ -150,32 +205,31 @@ impl Stimulus<Unit> for Nic {
             pair,
             posted: 0,
             next: [TARGET; 2],
+            phase: Phase::Traffic,
+            round: Vec::new(),
             until_phase: 0,
             until_reset: RESET_CLOCKS,
             shown: [0; LATENCY],
+            counters: [0; COUNTERS],
             strangers: 0,
-            refused: 0,
             forging: false,
             forged_stream: 0,
             sample: None,
             bins: Bins::new(names.copied()),
         };
-        stimulus.pair.right.link.kept = Some(Vec::new());
         stimulus.begin();
         stimulus
     }
 
     fn inputs(&mut self, outputs: &Outputs) -> Inputs {
+        if self.until_reset == 0 {
+            self.reset();
+        }
+        self.until_reset -= 1;
         if self.until_phase == 0 {
             self.change_phase();
         }
         self.until_phase -= 1;
-        if self.until_reset == 0 {
-            self.bins.hit(BINS_FIRST + 14, !self.pair.is_idle());
-            self.pair.reset();
-            self.begin();
-        }
-        self.until_reset -= 1;
         if self.pair.left.host.is_configured() && self.pair.right.host.is_configured() {
             self.post();
         }
@@ -216,6 +270,13 @@ impl Nic {
         (self.params.connections.min(CONNECTIONS) * self.params.streams) as u16
     }
 
+    /// Both ends are reset.
+    fn reset(&mut self) {
+        self.bins.hit(BINS_FIRST + BINS.len() - 1, !self.pair.is_idle());
+        self.pair.reset();
+        self.begin();
+    }
+
     /// Both ends are in reset: what they are told afterwards.
     fn begin(&mut self) {
         let params = &self.params;
@@ -231,6 +292,9 @@ impl Nic {
         };
         self.pair.left.ahead = 0u32.wrapping_sub(self.random.random_range(0..20_000));
         self.pair.right.ahead = self.random.random();
+        // A frame from before, sent again, would be taken for one of now.
+        self.sample = None;
+        self.pair.right.link.kept = Some(Vec::new());
         self.forging = false;
         self.pair.left.host.overruns = false;
         self.next = [TARGET; 2];
@@ -240,6 +304,8 @@ impl Nic {
             .enumerate()
         {
             side.memory.allow(TARGET..TARGET + REGION_BYTES);
+            side.constants.config_probe = self.random.random_range(50..=200);
+            side.constants.config_first_probe = self.random.random_range(500..=2000);
             side.command(Inputs {
                 s_axis_command_command: command::REGION,
                 s_axis_command_key: KEY,
@@ -252,7 +318,11 @@ impl Nic {
             let setup = Setup {
                 start,
                 connections: CONNECTIONS,
-                window: self.random.random_range(1..40),
+                window: if self.phase == Phase::Silence {
+                    40
+                } else {
+                    self.random.random_range(1..40)
+                },
                 rate: self.random.random_range(11..16) << 8 | self.random.random_range(128..256),
                 ..Setup::new(end as u8)
             };
@@ -263,6 +333,25 @@ impl Nic {
     }
 
     fn change_phase(&mut self) {
+        if self.phase == Phase::Silence {
+            self.connect(true);
+        }
+        if self.round.is_empty() {
+            self.round.extend(ROUND);
+            self.round.shuffle(&mut self.random);
+        }
+        self.phase = if self.phase == Phase::Calm {
+            Phase::Outage
+        } else {
+            self.round.pop().unwrap_or(Phase::Traffic)
+        };
+        if matches!(self.phase, Phase::Calm | Phase::Silence) {
+            self.reset();
+        }
+        if self.phase == Phase::Silence {
+            self.pair.left.host.constants.config_first_probe = SILENCE_PROBE;
+            self.connect(false);
+        }
         let random = &mut self.random;
         let mut of_10000 = |most: u32| match random.random_range(0..4) {
             0 => random.random_range(0..=most),
@@ -277,7 +366,8 @@ impl Nic {
             ..Faults::NONE
         };
         let faults = Faults {
-            delay: random.random_range(10..600),
+            delay: random.random_range(10..200),
+            skew: random.random_range(0..20),
             jitter: if random.random() {
                 0
             } else {
@@ -285,20 +375,26 @@ impl Nic {
             },
             ..faults
         };
-        // Now and then nothing gets through for longer than all probes take.
-        let outage = random.random_range(0..12) == 0;
-        let faults = if outage {
-            Faults {
+        let faults = match self.phase {
+            Phase::Calm => Faults {
+                delay: 10,
+                skew: 0,
+                ..Faults::NONE
+            },
+            Phase::Outage => Faults {
                 loss: 10_000,
                 ..faults
-            }
-        } else {
-            faults
+            },
+            _ => faults,
         };
         self.pair.left.link.set_faults(faults);
         self.pair.right.link.set_faults(faults);
         for host in [&mut self.pair.left.host, &mut self.pair.right.host] {
-            host.pace = if random.random() {
+            let fast = matches!(
+                self.phase,
+                Phase::Burst | Phase::Calm | Phase::Outage | Phase::Silence
+            );
+            host.pace = if fast || random.random() {
                 Pace::FAST
             } else {
                 Pace {
@@ -310,15 +406,42 @@ impl Nic {
                 }
             };
         }
-        self.strangers = if random.random_range(0..3) == 0 { 1000 } else { 0 };
-        self.refused = if random.random_range(0..8) == 0 { 20 } else { 0 };
-        if random.random_range(0..12) == 0 {
+        self.strangers = match self.phase {
+            Phase::Strangers => 3000,
+            Phase::Forging => 4000,
+            _ => 0,
+        };
+        self.until_phase = match self.phase {
+            Phase::Outage => OUTAGE_CLOCKS,
+            Phase::Silence => SILENCE_CLOCKS,
+            Phase::Forging => random.random_range(8000..=12_000),
+            Phase::Calm => 6000,
+            _ => random.random_range(2000..=6000),
+        };
+        self.until_reset = match self.phase {
+            Phase::Refused | Phase::Forging => self.until_phase,
+            Phase::Calm => OUTAGE_CLOCKS,
+            // There is time to get over it.
+            Phase::Outage | Phase::Silence => self.until_phase + 6000,
+            _ => self.until_reset,
+        };
+        if self.phase == Phase::Forging {
             self.forge();
         }
-        let longest = if outage { 80_000 } else { 8000 };
-        self.until_phase = self.random.random_range(longest / 2..=longest);
-        if outage {
-            self.until_reset = self.until_reset.max(self.until_phase);
+    }
+
+    /// Enables or disables the connections of the unit.
+    fn connect(&mut self, enabled: bool) {
+        for connection in 0..self.params.connections.min(CONNECTIONS) {
+            self.pair.left.host.command(Inputs {
+                s_axis_command_command: command::CONNECT,
+                s_axis_command_index: connection as u16,
+                s_axis_command_flag: enabled,
+                s_axis_command_first: connection,
+                s_axis_command_domain: 1,
+                s_axis_command_dscp: 26,
+                ..Default::default()
+            });
         }
     }
 
@@ -327,14 +450,16 @@ impl Nic {
         self.forging = true;
         self.pair.scoreboard.lenient = true;
         self.pair.left.host.overruns = true;
-        self.strangers = 4000;
-        self.until_reset = self.until_reset.min(20_000);
+        let forged = self.random.random_range(0..self.streams());
+        self.forged_stream = forged;
         for stream in 0..self.streams() {
-            if self.random.random_range(0..4) == 0 {
+            // The forged one's numbers become those that forged packets have.
+            if stream == forged || self.random.random_range(0..4) == 0 {
+                let message = self.random.random_range(0..1 << 24);
                 self.pair.left.host.command(Inputs {
                     s_axis_command_command: command::STREAM,
                     s_axis_command_index: stream,
-                    s_axis_command_first: self.random.random_range(0..1 << 24),
+                    s_axis_command_first: message,
                     s_axis_command_second: self.random.random_range(0..8),
                     s_axis_command_third: self.random.random_range(0..8),
                     s_axis_command_fourth: self.random.random_range(0..8),
@@ -342,15 +467,23 @@ impl Nic {
                 });
             }
         }
-        let stream = self.random.random_range(0..self.streams());
-        self.forged_stream = stream;
+        self.overrun();
+        self.pair.left.host.command(Inputs {
+            s_axis_command_command: command::CONNECT,
+            s_axis_command_index: self.disabled() as u16,
+            ..Default::default()
+        });
+    }
+
+    /// Posts more on the forged stream than it takes.
+    fn overrun(&mut self) {
         for identifier in 0..self.params.receives + 2 {
             let receive = Receive {
                 address: TARGET,
                 length: 10,
                 identifier,
             };
-            self.pair.left.host.receive(stream, receive);
+            self.pair.left.host.receive(self.forged_stream, receive);
         }
         for identifier in 0..self.params.messages + 2 {
             let request = Request {
@@ -358,38 +491,60 @@ impl Nic {
                 identifier,
                 ..Request::default()
             };
-            self.pair.left.host.request(stream, request);
+            self.pair.left.host.request(self.forged_stream, request);
         }
-        self.pair.left.host.command(Inputs {
-            s_axis_command_command: command::CONNECT,
-            s_axis_command_index: self.random.random_range(0..self.params.connections) as u16,
-            ..Default::default()
-        });
+    }
+
+    /// The connection that is disabled while strangers forge: not the one that they mostly forge packets of.
+    fn disabled(&self) -> u32 {
+        (u32::from(self.forged_stream) / self.params.streams + 1) % self.params.connections
     }
 
     /// Keeps some messages waiting.
     fn post(&mut self) {
         let waiting = self.posted.saturating_sub(self.pair.scoreboard.completed);
-        if waiting >= WAITING || !self.random.random_ratio(1, 16) {
-            return;
-        }
         let streams = self.streams();
+        if self.forging && self.random.random_ratio(1, 2000) {
+            self.overrun();
+        }
+        match self.phase {
+            Phase::Burst | Phase::Silence if waiting < WAITING / 4 => {
+                let each = self.params.streams as u16;
+                let first = self.random.random_range(0..streams / each) * each;
+                let of = if self.phase == Phase::Burst { each } else { streams };
+                for number in 0..WAITING as u16 {
+                    self.post_on((first + number % of) % streams);
+                }
+            }
+            Phase::Burst | Phase::Silence => {}
+            _ => {
+                if waiting < WAITING && self.random.random_ratio(1, 16) {
+                    let stream = self.random.random_range(0..streams);
+                    self.post_on(stream);
+                }
+            }
+        }
+    }
+
+    /// Posts a message on a stream, from either end.
+    fn post_on(&mut self, stream: u16) {
         let random = &mut self.random;
         let mtu = self.params.mtu_bytes;
-        let from: u8 = random.random_range(0..2);
-        let length = match random.random_range(0..8) {
-            0 => 0,
-            1 => mtu,
-            2 => random.random_range(0..=3 * mtu),
-            _ => random.random_range(0..=mtu / 2),
+        let silence = self.phase == Phase::Silence;
+        let from = if silence { 0 } else { random.random_range(0..2) };
+        let length = match random.random_range(0..16) {
+            0..2 => 0,
+            2 => mtu,
+            3 => random.random_range(0..=3 * mtu),
+            _ if silence => random.random_range(mtu..=SILENCE_BYTES),
+            // Short ones, lest packets wait for longer than timers.
+            _ => random.random_range(0..=mtu.min(256) / 2),
         };
         let kind: u8 = random.random_range(0..4);
         let end = usize::from(from);
         let remote = self.next[end] + random.random_range(0..u64::from(self.params.lanes()));
         self.next[end] = remote + u64::from(length);
-        let key = if random.random_range(0..1000) < self.refused {
-            // The connection is stopped by this; the next reset is near.
-            self.until_reset = self.until_reset.min(6000);
+        let key = if self.phase == Phase::Refused && random.random_range(0..8) == 0 {
             KEY ^ 0x0200_0000
         } else {
             KEY
@@ -402,7 +557,6 @@ impl Nic {
             key,
             immediate: if kind & IMMEDIATE != 0 { random.random() } else { 0 },
         };
-        let stream = random.random_range(0..streams);
         self.posted += 1 + u64::from(kind != 0);
         self.pair.post(from, stream, message);
     }
@@ -410,7 +564,8 @@ impl Nic {
     /// Frames of strangers: random bytes, and frames that went by, cut, stretched or changed.
     fn strange(&mut self) {
         let kept = self.pair.right.link.kept.as_mut();
-        if let Some(frame) = kept.and_then(|kept| kept.pop()) {
+        let short = |frame: &Frame| frame.bytes.len() <= SAMPLE_BYTES;
+        if let Some(frame) = kept.and_then(|kept| kept.pop()).filter(short) {
             self.sample = Some(frame);
         }
         if let Some(kept) = self.pair.right.link.kept.as_mut() {
@@ -420,17 +575,32 @@ impl Nic {
             return;
         }
         let random = &mut self.random;
+        let mut plane = random.random_range(0..self.params.planes) as u8;
         let mut bytes = match &self.sample {
-            Some(frame) if random.random_range(0..4) > 0 => frame.bytes.clone(),
+            Some(frame) if random.random_range(0..4) > 0 => {
+                // On another plane it would be dropped for its address.
+                if random.random_range(0..8) > 0 {
+                    plane = frame.plane;
+                }
+                frame.bytes.clone()
+            }
             _ => (0..random.random_range(1..200))
                 .map(|_| random.random())
                 .collect(),
         };
-        match random.random_range(0..3) {
+        match random.random_range(0..4) {
             0 => bytes.truncate(random.random_range(1..=bytes.len())),
             1 => bytes.extend((0..random.random_range(1..64)).map(|at| at as u8)),
             _ => {
-                let at = random.random_range(0..bytes.len().min(90));
+                // As often as not in a field of few bits that frames are dropped for.
+                let port = Opcode::Probe.position(&UDP, "destination_port").first_byte();
+                let base = Opcode::Probe.position(&BASE, "wire_version").first_byte();
+                let fields = [port, base, base + 1];
+                let at = if random.random() && bytes.len() > base + 1 {
+                    fields[random.random_range(0..fields.len())]
+                } else {
+                    random.random_range(0..bytes.len().min(90))
+                };
                 bytes[at] ^= 1 << random.random_range(0..8);
             }
         }
@@ -439,7 +609,6 @@ impl Nic {
             let icrc = icrc(&bytes[..end]);
             bytes[end..].copy_from_slice(&icrc.to_le_bytes());
         }
-        let plane = random.random_range(0..self.params.planes) as u8;
         if self.forging && random.random_range(0..4) > 0 {
             bytes = self.forged(plane);
         }
@@ -447,25 +616,38 @@ impl Nic {
         self.pair.right.link.inject(Frame {
             bytes,
             plane,
-            bad: false,
+            bad: self.random.random_ratio(1, 16),
             clock,
         });
     }
 
     /// A packet that the other NIC could have sent, with a right checksum, and nearly right numbers.
     fn forged(&mut self, plane: u8) -> Vec<u8> {
+        let disabled = self.disabled();
         let params = &self.params;
         let random = &mut self.random;
         let mtu = params.mtu_bytes;
-        let usual = random.random_range(0..4) > 0;
+        let mostly = |random: &mut Random| random.random_range(0..4) > 0;
+        let usual = mostly(random);
         let usual_stream = u32::from(self.forged_stream);
-        let bytes = random.random_range(0..=mtu / 4);
+        let bytes = random.random_range(0..=mtu.min(256) / 4);
         let length = match random.random_range(0..4) {
             0 => random.random_range(0..=bytes),
             1 => random.random_range(bytes..4 * mtu),
             _ => bytes,
         };
-        let psn = u32::MAX >> (32 - params.psn_bits) & if random.random() { random.random() } else { 20 };
+        // The PSN of a path is seldom far from another's.
+        let near = self.sample.as_ref().map_or(0, |frame| {
+            let at = Opcode::Probe.position(&BASE, "psn");
+            let bytes = &frame.bytes[at.first_byte()..at.end_byte()];
+            bytes.iter().fold(0, |psn, &byte| psn << 8 | u32::from(byte))
+        });
+        let psn = u32::MAX >> (32 - params.psn_bits)
+            & if random.random() {
+                random.random()
+            } else {
+                near + random.random_range(0..16)
+            };
         let body = match random.random_range(0..8) {
             0 => Body::Probe,
             1 => Body::Ack(Ack {
@@ -484,14 +666,14 @@ impl Nic {
                 } else {
                     random.random_range(0..=params.streams)
                 } as u16,
-                message: random.random_range(0..8),
+                message: random.random_range(0..24),
                 message_length: length,
                 offset: length.saturating_sub(bytes),
                 immediate: random.random::<bool>().then_some(7),
                 target: if other < 5 {
                     Target::Write {
-                        key: if random.random() { KEY } else { random.random() },
-                        address: TARGET + if random.random() { 0 } else { REGION_BYTES - 3 },
+                        key: if mostly(random) { KEY } else { random.random() },
+                        address: TARGET + if mostly(random) { 0 } else { REGION_BYTES - 3 },
                     }
                 } else {
                     Target::Send {
@@ -515,10 +697,10 @@ impl Nic {
                 ..Route::default()
             },
             base: Base {
-                connection: if usual {
-                    usual_stream / params.streams
-                } else {
-                    random.random_range(0..params.connections)
+                connection: match random.random_range(0..8) {
+                    0 => disabled,
+                    1 => random.random_range(0..params.connections),
+                    _ => usual_stream / params.streams,
                 },
                 path: random.random_range(0..params.paths) as u8,
                 psn,
@@ -532,7 +714,13 @@ impl Nic {
 
     fn count(&mut self, shown: u8, outputs: &Outputs, inputs: &Inputs) {
         let number = usize::from(shown);
-        if outputs.counter_value != 0 && !COUNTER_NAMES[number].is_empty() {
+        let value = outputs.counter_value;
+        if self.phase == Phase::Outage && shown == index::TIMEOUT && value > self.counters[number] {
+            self.until_phase = self.until_phase.min(OUTAGE_REST_CLOCKS);
+        }
+        let more = value != 0 && value != std::mem::replace(&mut self.counters[number], value);
+        // A hit for each time that it was shown to have grown: one event must not look like many.
+        if more && !COUNTER_NAMES[number].is_empty() {
             let bin = COUNTER_NAMES[..number]
                 .iter()
                 .filter(|name| !name.is_empty())
@@ -560,6 +748,7 @@ impl Nic {
                 outputs.m_axis_cqe_tvalid && !inputs.m_axis_cqe_tready,
                 outputs.m_axis_fetch_tvalid && !inputs.m_axis_fetch_tready,
                 outputs.m_axis_write_tvalid && !inputs.m_axis_write_tready,
+                inputs.s_axis_wqe_tvalid && !outputs.s_axis_wqe_tready,
             ],
         );
     }
