@@ -19,6 +19,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
 };
 
 /// The profile whose units also exist with breakable lines.
@@ -62,7 +64,8 @@ fn build() -> Result<()> {
             let ports = contract(&params);
             models.push(Model {
                 name: format!("{unit}_{}", params.name),
-                module,
+                top: module.name.clone(),
+                files: files(&module),
                 ports: ports.clone(),
                 mutable: false,
             });
@@ -72,7 +75,8 @@ fn build() -> Result<()> {
                     hdl::mutate::mutate(&elaborated, unit::mutations(unit)).map_err(|e| anyhow!(e))?;
                 models.push(Model {
                     name: format!("{unit}_{}_mutants", params.name),
-                    module,
+                    top: module.name.clone(),
+                    files: files(&module),
                     ports,
                     mutable: true,
                 });
@@ -80,8 +84,13 @@ fn build() -> Result<()> {
         }
     }
     for model in &models {
-        model.build(&verilator, &out)?;
+        println!(
+            "cargo::rustc-link-search=native={}",
+            out.join(&model.name).display()
+        );
+        println!("cargo::rustc-link-lib=static={}", model.name);
     }
+    build_all(&models, &verilator, &out)?;
     runtime(&verilator, &out, &models)
 }
 
@@ -143,16 +152,35 @@ impl Verilator {
 
 struct Model {
     name: String,
-    module: std::rc::Rc<hdl::Module>,
+    /// The top module's name.
+    top: String,
+    /// Names and texts of the Verilog files.
+    files: Vec<(String, String)>,
     ports: Vec<Port>,
     mutable: bool,
+}
+
+/// Builds the models, as many at once as Cargo allows.
+fn build_all(models: &[Model], verilator: &Verilator, out: &Path) -> Result<()> {
+    let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok());
+    let next = AtomicUsize::new(0);
+    let build_some = || -> Result<()> {
+        while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
+            model.build(verilator, out)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.unwrap_or(1)).map(|_| scope.spawn(build_some)).collect();
+        let ends = workers.into_iter().map(|worker| worker.join());
+        ends.map(|end| end.expect("no model's build panics")).collect()
+    })
 }
 
 impl Model {
     /// Makes `lib{name}.a` in `out/{name}` unless it is there and made from the same things.
     fn build(&self, verilator: &Verilator, out: &Path) -> Result<()> {
         let folder = out.join(&self.name);
-        let files = files(&self.module);
         let wrapper = self.wrapper();
         let arguments = [
             "--cc",
@@ -166,9 +194,7 @@ impl Model {
             "--prefix",
         ];
         let mut stamp = format!("{}\n{arguments:?}\n{wrapper}\n", verilator.version);
-        files.iter().for_each(|(_, text)| stamp += text);
-        println!("cargo::rustc-link-search=native={}", folder.display());
-        println!("cargo::rustc-link-lib=static={}", self.name);
+        self.files.iter().for_each(|(_, text)| stamp += text);
         let stamp_file = folder.join("stamp");
         if fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) {
             return Ok(());
@@ -184,8 +210,8 @@ impl Model {
             .arg(format!("V{}", self.name))
             .arg("--Mdir")
             .arg(&folder);
-        command.arg("--top-module").arg(&self.module.name);
-        for (name, text) in &files {
+        command.arg("--top-module").arg(&self.top);
+        for (name, text) in &self.files {
             let path = folder.join(format!("{name}.v"));
             fs::write(&path, text)?;
             command.arg(path);
