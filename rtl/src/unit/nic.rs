@@ -381,7 +381,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ready_to(&retirement, "packet", &ready[1]);
 
     let at_now = |mut input: Input| {
-        input.fields.push(("now".into(), Value::Signal(now.clone())));
+        input.fields.push(("now", Value::Signal(now.clone())));
         input
     };
     let ready = join(
