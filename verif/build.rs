@@ -178,8 +178,8 @@ fn build_all(models: &[Model], verilator: &Verilator, folder: &Path) -> Result<(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs.unwrap_or(1)).map(|_| scope.spawn(build_some)).collect();
-        let ends = workers.into_iter().map(|worker| worker.join());
-        ends.map(|end| end.expect("no model's build panics")).collect()
+        let mut ends = workers.into_iter().map(|worker| worker.join());
+        ends.try_for_each(|end| end.expect("no model's build panics"))
     })
 }
 
