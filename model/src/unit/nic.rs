@@ -99,7 +99,7 @@ impl<U: Unit, const N: usize> Joined<U, N> {
         offered: [bool; N],
         entry: impl Fn(usize) -> U::Inputs,
         inputs: impl FnOnce(U::Inputs) -> U::Inputs,
-        taken: bool,
+        table_ready: bool,
     ) {
         let offers = any(offered);
         self.clocked = !self.rests | rst | offers;
@@ -111,7 +111,7 @@ impl<U: Unit, const N: usize> Joined<U, N> {
         if rst {
             self.funnel = Funnel::new();
         } else if offers || !self.funnel.is_empty() {
-            self.funnel.clock(offered, entry, taken);
+            self.funnel.clock(offered, entry, table_ready);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Funnels: how several units give operations to one table. What a funnel is, is told in [`metaroce_model::port::nic`].
 //!
 //! Each input's register holds only the fields that it has; the rest are constants, and cost nothing. The choice is made with one bit an input, so that
-//! any number of inputs is as good as another.
+//! any number of inputs is as good as another. A field that only one input has goes to the table as it is, whichever input is chosen.
 
 use crate::hdl::{Builder, Signal};
 
@@ -31,13 +31,13 @@ pub struct Funnel {
     pub fields: Vec<(&'static str, Signal)>,
 }
 
-/// The funnel `name` for operations with these fields; `taken`: the table would take an operation that is offered.
+/// The funnel `name` for operations with these fields; `table_ready`: the table would take an operation that is offered.
 pub fn funnel(
     b: &Builder,
     name: &str,
     fields: &[(&'static str, u32)],
     inputs: &[Input],
-    taken: &Signal,
+    table_ready: &Signal,
 ) -> Funnel {
     let count = inputs.len();
     let named = |part: &str, input: usize| format!("{name}_{part}_{input}");
@@ -49,7 +49,7 @@ pub fn funnel(
         .map(|input| b.register_reset(&named("last", input), 1, u64::from(input + 1 == count)))
         .collect();
     let offers = b.register_reset(&format!("{name}_offers"), 1, 0);
-    let room = (taken | &!&offers).named(&format!("{name}_room"));
+    let room = (table_ready | &!&offers).named(&format!("{name}_room"));
     let next: Vec<Signal> = (0..count)
         .map(|input| {
             // After input `last + 1 ..` round the ring, with none full before this one.
