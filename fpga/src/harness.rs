@@ -66,7 +66,7 @@ pub fn harness(units: &[&str], params: &Params) -> Result<Harness, Error> {
     }
     reset_tree(&b, &clock_ready, units.len());
     let now_width = params.timestamp_bits.max(HEARTBEAT_BIT + 1);
-    let counter = b.register_reset("counter", now_width, 0);
+    let counter = b.register("counter", now_width);
     b.clocked(&counter, &(&counter + counter.lit(1)));
 
     let sampled_in = sample(&b, "scan_in");
@@ -297,12 +297,10 @@ impl Wiring<'_> {
 
     /// The registers of a handshake's side: presented, and the held `always`.
     fn handshake(&self, port: &Port) -> (Signal, Signal) {
-        let always = self
-            .b
-            .register_reset(&format!("always_{}_{}", self.unit, port.name), 1, 0);
+        let always = self.b.register(&format!("always_{}_{}", self.unit, port.name), 1);
         self.b
             .clocked_when(self.load, &always, &self.field(port, Role::Always));
-        let presented = self.b.register_reset(&presented_name(self.unit, port.name), 1, 0);
+        let presented = self.b.register(&presented_name(self.unit, port.name), 1);
         (presented, always)
     }
 
@@ -338,14 +336,14 @@ fn reset_name(position: usize) -> String {
 /// The registers come out of configuration as zero, so a reset follows it.
 fn reset_tree(b: &Builder, clock_ready: &Signal, units: usize) {
     let sampled = sample(b, "reset");
-    let stable = b.register("stable_0", 1);
-    let running = b.register("stable_1", 1);
+    let stable = b.free_register("stable_0", 1);
+    let running = b.free_register("stable_1", 1);
     b.clocked(&stable, clock_ready);
     b.clocked(&running, &(&stable & !&sampled));
-    let mut reset = b.register("rst", 1);
+    let mut reset = b.free_register("rst", 1);
     b.clocked(&reset, &!&running);
     for position in 0..units {
-        let next = b.register(&reset_name(position), 1);
+        let next = b.free_register(&reset_name(position), 1);
         b.clocked(&next, &reset);
         reset = next;
     }
@@ -353,8 +351,8 @@ fn reset_tree(b: &Builder, clock_ready: &Signal, units: usize) {
 
 /// The pin, sampled twice.
 fn sample(b: &Builder, pin: &str) -> Signal {
-    let first = b.register(&format!("{pin}_sample_0"), 1);
-    let second = b.register(&format!("{pin}_sample_1"), 1);
+    let first = b.free_register(&format!("{pin}_sample_0"), 1);
+    let second = b.free_register(&format!("{pin}_sample_1"), 1);
     b.clocked(&first, &b.get(pin));
     b.clocked(&second, &first);
     second
@@ -363,7 +361,7 @@ fn sample(b: &Builder, pin: &str) -> Signal {
 /// High for one clock after a rising edge of the pin.
 fn edge(b: &Builder, pin: &str) -> Signal {
     let sampled = sample(b, pin);
-    let before = b.register(&format!("{pin}_before"), 1);
+    let before = b.free_register(&format!("{pin}_before"), 1);
     b.clocked(&before, &sampled);
     b.wire(&format!("{pin}_edge"), &(&sampled & !&before))
 }

@@ -343,61 +343,47 @@ module ack_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 7'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 7'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 7'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_path;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_path <= 7'h0;
+            input_timestamp <= 32'h0;
+            input_arrival <= 32'h0;
+            input_plane <= 2'h0;
+            input_counts <= 1'h0;
+            input_marked <= 1'h0;
+            input_at_once <= 1'h0;
+            input_now <= 32'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_path <= s_axis_op_path;
             input_timestamp <= s_axis_op_timestamp;
@@ -425,17 +411,54 @@ module ack_table (
             valid_3 <= 1'h0;
             valid_4 <= 1'h0;
             valid_5 <= 1'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            op_4 <= 3'h0;
+            op_5 <= 3'h0;
+            path_1 <= 7'h0;
+            path_2 <= 7'h0;
+            path_3 <= 7'h0;
+            path_4 <= 7'h0;
+            path_5 <= 7'h0;
+            timestamp_1 <= 32'h0;
+            timestamp_2 <= 32'h0;
+            came_1 <= 32'h0;
+            came_2 <= 32'h0;
+            on_plane_1 <= 2'h0;
+            on_plane_2 <= 2'h0;
+            counts_1 <= 1'h0;
+            counts_2 <= 1'h0;
+            bears_mark_1 <= 1'h0;
+            bears_mark_2 <= 1'h0;
+            at_once_1 <= 1'h0;
+            at_once_2 <= 1'h0;
+            at_once_3 <= 1'h0;
+            now_1 <= 32'h0;
+            now_2 <= 32'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
+            init_3 <= 1'h0;
+            init_4 <= 1'h0;
+            receive_1 <= 1'h0;
+            receive_2 <= 1'h0;
+            receive_3 <= 1'h0;
+            scan_1 <= 1'h0;
+            scan_2 <= 1'h0;
+            scan_3 <= 1'h0;
+            take_1 <= 1'h0;
+            take_2 <= 1'h0;
+            take_3 <= 1'h0;
+            take_4 <= 1'h0;
+            hit4_1 <= 1'h0;
+            hit5_1 <= 1'h0;
+            context_2 <= 102'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
             valid_3 <= valid_2;
             valid_4 <= valid_3;
             valid_5 <= valid_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -461,26 +484,6 @@ module ack_table (
             at_once_3 <= at_once_2;
             now_1 <= input_now;
             now_2 <= now_1;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            init_1 <= 1'h0;
-            init_2 <= 1'h0;
-            init_3 <= 1'h0;
-            init_4 <= 1'h0;
-            receive_1 <= 1'h0;
-            receive_2 <= 1'h0;
-            receive_3 <= 1'h0;
-            scan_1 <= 1'h0;
-            scan_2 <= 1'h0;
-            scan_3 <= 1'h0;
-            take_1 <= 1'h0;
-            take_2 <= 1'h0;
-            take_3 <= 1'h0;
-            take_4 <= 1'h0;
-        end else if (moves) begin
             init_1 <= (issue & (input_op == 3'h0));
             init_2 <= init_1;
             init_3 <= init_2;
@@ -495,11 +498,6 @@ module ack_table (
             take_2 <= take_1;
             take_3 <= take_2;
             take_4 <= take_3;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             hit4_1 <= ((input_path == path_4) & valid_4);
             hit5_1 <= ((input_path == path_5) & valid_5);
             context_2 <= context_memory_read_data;
@@ -515,7 +513,20 @@ module ack_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            elapsed_3 <= 32'h0;
+            calls_4 <= 1'h0;
+            owes_4 <= 1'h0;
+            beyond_4 <= 1'h0;
+            late_4 <= 1'h0;
+            ticks_4 <= 16'h0;
+            due_6 <= 1'h0;
+            due_2 <= 1'h0;
+            due_overtaken_2 <= 1'h0;
+            due_passing_2 <= 1'h0;
+            due_3 <= 1'h0;
+            due_4 <= 1'h0;
+        end else if (moves) begin
             elapsed_3 <= (now_2 - arrival_2);
             calls_4 <= (receive_3 & (at_once_3 | enough_3));
             owes_4 <= (scan_3 & (|waiting_3));
@@ -540,7 +551,13 @@ module ack_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            becomes_due_5 <= 1'h0;
+            said_3 <= 66'h0;
+            said_4 <= 66'h0;
+            said_5 <= 66'h0;
+            hold_5 <= 16'h0;
+        end else if (moves) begin
             becomes_due_5 <= becomes_due_4;
             said_3 <= (said_2 & {66{take_2}});
             said_4 <= said_3;

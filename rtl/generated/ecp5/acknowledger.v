@@ -80,11 +80,24 @@ module acknowledger (
     wire [6:0] due_new_entry;
     wire taken_put;
     wire taken_take;
-    wire [88:0] taken_entry;
+    wire [8:0] taken_entry;
     wire taken_queue_s_axis_tready;
     wire taken_queue_m_axis_tvalid;
-    wire [88:0] taken_queue_m_axis_tdata;
-    wire [88:0] taken_new_entry;
+    wire [8:0] taken_queue_m_axis_tdata;
+    wire [8:0] taken_new_entry;
+    wire told_put;
+    wire told_take;
+    wire [79:0] told_entry;
+    wire told_queue_s_axis_tready;
+    wire told_queue_m_axis_tvalid;
+    wire [79:0] told_queue_m_axis_tdata;
+    wire [79:0] told_new_entry;
+    wire refused_put;
+    wire refused_take;
+    wire [47:0] refused_entry;
+    wire refused_queue_s_axis_tready;
+    wire refused_queue_m_axis_tvalid;
+    wire [47:0] refused_queue_m_axis_tdata;
     wire looked_put;
     wire looked_take;
     wire [190:0] looked_entry;
@@ -109,10 +122,10 @@ module acknowledger (
     wire [56:0] nak_new_entry;
     wire waiting_put;
     wire waiting_take;
-    wire [133:0] waiting_entry;
+    wire [5:0] waiting_entry;
     wire waiting_queue_s_axis_tready;
     wire waiting_queue_m_axis_tvalid;
-    wire [133:0] waiting_queue_m_axis_tdata;
+    wire [5:0] waiting_queue_m_axis_tdata;
     wire take_put;
     wire take_take;
     wire [38:0] take_entry;
@@ -134,6 +147,7 @@ module acknowledger (
     wire ack_put;
     wire ack_take;
     wire [674:0] ack_entry;
+    wire [1:0] ack_keep;
     wire ack_queue_s_axis_tready;
     wire ack_queue_m_axis_tvalid;
     wire [674:0] ack_queue_m_axis_tdata;
@@ -150,19 +164,26 @@ module acknowledger (
     wire begins;
     wire [5:0] lookup_new_entry;
     wire [2:0] look_path;
-    wire [133:0] waiting_new_entry;
+    wire [5:0] waiting_new_entry;
+    wire [47:0] refused_new_entry;
     wire finishes;
     wire uses_sack;
+    wire uses_refusal;
     wire [7:0] opcode;
     wire [2:0] value_1;
     wire finish_known;
     wire [674:0] ack_new_entry;
+    wire [1:0] ack_gates;
     wire value_2;
     wire [4:0] next_jobs;
     (* maybe_unused *) wire unused_due_queue_bits;
     (* maybe_unused *) wire unused_due_queue;
     (* maybe_unused *) wire unused_taken_queue_bits;
     (* maybe_unused *) wire unused_taken_queue;
+    (* maybe_unused *) wire [1:0] unused_told_queue_bits;
+    (* maybe_unused *) wire unused_told_queue;
+    (* maybe_unused *) wire [1:0] unused_refused_queue_bits;
+    (* maybe_unused *) wire unused_refused_queue;
     (* maybe_unused *) wire unused_looked_queue_bits;
     (* maybe_unused *) wire unused_looked_queue;
     (* maybe_unused *) wire unused_sacked_queue_bits;
@@ -181,7 +202,7 @@ module acknowledger (
         .m_axis_tdata(due_queue_m_axis_tdata)
     );
 
-    queue_16x89 taken_queue (
+    queue_16x9 taken_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(taken_put),
@@ -190,6 +211,28 @@ module acknowledger (
         .s_axis_tready(taken_queue_s_axis_tready),
         .m_axis_tvalid(taken_queue_m_axis_tvalid),
         .m_axis_tdata(taken_queue_m_axis_tdata)
+    );
+
+    queue_16x80 told_queue (
+        .clk(clk),
+        .rst(rst),
+        .s_axis_tvalid(told_put),
+        .s_axis_tdata(told_entry),
+        .m_axis_tready(told_take),
+        .s_axis_tready(told_queue_s_axis_tready),
+        .m_axis_tvalid(told_queue_m_axis_tvalid),
+        .m_axis_tdata(told_queue_m_axis_tdata)
+    );
+
+    queue_16x48 refused_queue (
+        .clk(clk),
+        .rst(rst),
+        .s_axis_tvalid(refused_put),
+        .s_axis_tdata(refused_entry),
+        .m_axis_tready(refused_take),
+        .s_axis_tready(refused_queue_s_axis_tready),
+        .m_axis_tvalid(refused_queue_m_axis_tvalid),
+        .m_axis_tdata(refused_queue_m_axis_tdata)
     );
 
     queue_16x191 looked_queue (
@@ -225,7 +268,7 @@ module acknowledger (
         .m_axis_tdata(nak_queue_m_axis_tdata)
     );
 
-    queue_16x134 waiting_queue (
+    queue_16x6 waiting_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(waiting_put),
@@ -269,11 +312,12 @@ module acknowledger (
         .m_axis_tdata(sack_queue_m_axis_tdata)
     );
 
-    axis_register_675 ack_queue (
+    axis_register_255_372_48 ack_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(ack_put),
         .s_axis_tdata(ack_entry),
+        .s_axis_tkeep(ack_keep),
         .m_axis_tready(ack_take),
         .s_axis_tready(ack_queue_s_axis_tready),
         .m_axis_tvalid(ack_queue_m_axis_tvalid),
@@ -286,11 +330,13 @@ module acknowledger (
     assign taken_put = taken_valid;
     assign taken_new_entry[6:0] = taken_path;
     assign taken_new_entry[8:7] = taken_plane;
-    assign taken_new_entry[40:9] = taken_echo;
-    assign taken_new_entry[56:41] = taken_hold;
-    assign taken_new_entry[72:57] = taken_packets;
-    assign taken_new_entry[88:73] = taken_marked;
     assign taken_entry = taken_new_entry;
+    assign told_put = taken_valid;
+    assign told_new_entry[31:0] = taken_echo;
+    assign told_new_entry[47:32] = taken_hold;
+    assign told_new_entry[63:48] = taken_packets;
+    assign told_new_entry[79:64] = taken_marked;
+    assign told_entry = told_new_entry;
     assign looked_put = looked_valid;
     assign looked_new_entry[0] = looked_known;
     assign looked_new_entry[24:1] = looked_peer;
@@ -338,14 +384,14 @@ module acknowledger (
     assign m_axis_ack_connection = ack_queue_m_axis_tdata[215:192];
     assign m_axis_ack_path = ack_queue_m_axis_tdata[218:216];
     assign m_axis_ack_timestamp = ack_queue_m_axis_tdata[250:219];
-    assign m_axis_ack_psn = ack_queue_m_axis_tdata[274:251];
-    assign m_axis_ack_vector = ack_queue_m_axis_tdata[530:275];
-    assign m_axis_ack_echo = ack_queue_m_axis_tdata[562:531];
-    assign m_axis_ack_hold = ack_queue_m_axis_tdata[578:563];
-    assign m_axis_ack_packets = ack_queue_m_axis_tdata[594:579];
-    assign m_axis_ack_marked = ack_queue_m_axis_tdata[610:595];
-    assign m_axis_ack_hint = ack_queue_m_axis_tdata[622:611];
-    assign m_axis_ack_window_state = ack_queue_m_axis_tdata[626:623];
+    assign m_axis_ack_psn = ack_queue_m_axis_tdata[278:255];
+    assign m_axis_ack_vector = ack_queue_m_axis_tdata[534:279];
+    assign m_axis_ack_echo = ack_queue_m_axis_tdata[566:535];
+    assign m_axis_ack_hold = ack_queue_m_axis_tdata[582:567];
+    assign m_axis_ack_packets = ack_queue_m_axis_tdata[598:583];
+    assign m_axis_ack_marked = ack_queue_m_axis_tdata[614:599];
+    assign m_axis_ack_hint = ack_queue_m_axis_tdata[626:615];
+    assign m_axis_ack_window_state = ack_queue_m_axis_tdata[254:251];
     assign m_axis_ack_stream = ack_queue_m_axis_tdata[642:627];
     assign m_axis_ack_message = ack_queue_m_axis_tdata[666:643];
     assign m_axis_ack_code = ack_queue_m_axis_tdata[674:667];
@@ -379,19 +425,20 @@ module acknowledger (
     assign waiting_new_entry[0] = refuses;
     assign waiting_new_entry[3:1] = look_path;
     assign waiting_new_entry[5:4] = look_plane;
-    assign waiting_new_entry[37:6] = (taken_queue_m_axis_tdata[40:9] & {32{looks}});
-    assign waiting_new_entry[53:38] = (taken_queue_m_axis_tdata[56:41] & {16{looks}});
-    assign waiting_new_entry[69:54] = (taken_queue_m_axis_tdata[72:57] & {16{looks}});
-    assign waiting_new_entry[85:70] = (taken_queue_m_axis_tdata[88:73] & {16{looks}});
-    assign waiting_new_entry[101:86] = (nak_queue_m_axis_tdata[24:9] & {16{refuses}});
-    assign waiting_new_entry[125:102] = (nak_queue_m_axis_tdata[48:25] & {24{refuses}});
-    assign waiting_new_entry[133:126] = (nak_queue_m_axis_tdata[56:49] & {8{refuses}});
     assign waiting_entry = waiting_new_entry;
+    assign refused_put = refuses;
+    assign refused_new_entry[15:0] = nak_queue_m_axis_tdata[24:9];
+    assign refused_new_entry[39:16] = nak_queue_m_axis_tdata[48:25];
+    assign refused_new_entry[47:40] = nak_queue_m_axis_tdata[56:49];
+    assign refused_entry = refused_new_entry;
     assign finishes = ((waiting_queue_m_axis_tvalid & (looked_queue_m_axis_tvalid & (waiting_queue_m_axis_tdata[0] | sacked_queue_m_axis_tvalid))) & ack_queue_s_axis_tready);
     assign waiting_take = finishes;
     assign looked_take = finishes;
     assign uses_sack = (finishes & (~waiting_queue_m_axis_tdata[0]));
     assign sacked_take = uses_sack;
+    assign told_take = uses_sack;
+    assign uses_refusal = (finishes & waiting_queue_m_axis_tdata[0]);
+    assign refused_take = uses_refusal;
     assign opcode = waiting_queue_m_axis_tdata[0] ? 8'h11
         : 8'h10;
     assign value_1 = waiting_queue_m_axis_tdata[3:1];
@@ -408,24 +455,33 @@ module acknowledger (
     assign ack_new_entry[215:192] = looked_queue_m_axis_tdata[24:1];
     assign ack_new_entry[218:216] = waiting_queue_m_axis_tdata[3:1];
     assign ack_new_entry[250:219] = now;
-    assign ack_new_entry[274:251] = (sacked_queue_m_axis_tdata[23:0] & {24{(~waiting_queue_m_axis_tdata[0])}});
-    assign ack_new_entry[530:275] = (sacked_queue_m_axis_tdata[279:24] & {256{(~waiting_queue_m_axis_tdata[0])}});
-    assign ack_new_entry[562:531] = waiting_queue_m_axis_tdata[37:6];
-    assign ack_new_entry[578:563] = waiting_queue_m_axis_tdata[53:38];
-    assign ack_new_entry[594:579] = waiting_queue_m_axis_tdata[69:54];
-    assign ack_new_entry[610:595] = waiting_queue_m_axis_tdata[85:70];
-    assign ack_new_entry[622:611] = (config_hint & {12{(~waiting_queue_m_axis_tdata[0])}});
-    assign ack_new_entry[626:623] = 4'h0;
-    assign ack_new_entry[642:627] = waiting_queue_m_axis_tdata[101:86];
-    assign ack_new_entry[666:643] = waiting_queue_m_axis_tdata[125:102];
-    assign ack_new_entry[674:667] = waiting_queue_m_axis_tdata[133:126];
+    assign ack_new_entry[254:251] = 4'h0;
+    assign ack_new_entry[278:255] = sacked_queue_m_axis_tdata[23:0];
+    assign ack_new_entry[534:279] = sacked_queue_m_axis_tdata[279:24];
+    assign ack_new_entry[566:535] = told_queue_m_axis_tdata[31:0];
+    assign ack_new_entry[582:567] = told_queue_m_axis_tdata[47:32];
+    assign ack_new_entry[598:583] = told_queue_m_axis_tdata[63:48];
+    assign ack_new_entry[614:599] = told_queue_m_axis_tdata[79:64];
+    assign ack_new_entry[626:615] = config_hint;
+    assign ack_new_entry[642:627] = refused_queue_m_axis_tdata[15:0];
+    assign ack_new_entry[666:643] = refused_queue_m_axis_tdata[39:16];
+    assign ack_new_entry[674:667] = refused_queue_m_axis_tdata[47:40];
     assign ack_entry = ack_new_entry;
+    assign ack_gates[0] = (~waiting_queue_m_axis_tdata[0]);
+    assign ack_gates[1] = waiting_queue_m_axis_tdata[0];
+    assign ack_keep = ack_gates;
     assign value_2 = (takes | refuses);
     assign next_jobs = ((jobs + {4'h0, value_2}) - {4'h0, finishes});
     assign unused_due_queue_bits = due_queue_s_axis_tready;
     assign unused_due_queue = unused_due_queue_bits;
     assign unused_taken_queue_bits = taken_queue_s_axis_tready;
     assign unused_taken_queue = unused_taken_queue_bits;
+    assign unused_told_queue_bits[0] = told_queue_m_axis_tvalid;
+    assign unused_told_queue_bits[1] = told_queue_s_axis_tready;
+    assign unused_told_queue = (|unused_told_queue_bits);
+    assign unused_refused_queue_bits[0] = refused_queue_m_axis_tvalid;
+    assign unused_refused_queue_bits[1] = refused_queue_s_axis_tready;
+    assign unused_refused_queue = (|unused_refused_queue_bits);
     assign unused_looked_queue_bits = looked_queue_s_axis_tready;
     assign unused_looked_queue = unused_looked_queue_bits;
     assign unused_sacked_queue_bits = sacked_queue_s_axis_tready;

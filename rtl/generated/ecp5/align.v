@@ -215,7 +215,11 @@ module align (
     assign moves = output_queue_s_axis_tready;
 
     always @(posedge clk) begin
-        if (accepts_command) begin
+        if (rst) begin
+            command_from <= 3'h0;
+            command_to <= 3'h0;
+            command_bytes_after_first <= 13'h0;
+        end else if (accepts_command) begin
             command_from <= s_axis_command_from;
             command_to <= s_axis_command_to;
             command_bytes_after_first <= (s_axis_command_bytes - 13'h1);
@@ -231,7 +235,11 @@ module align (
     end
 
     always @(posedge clk) begin
-        if (load) begin
+        if (rst) begin
+            active_rotation <= 3'h0;
+            active_to <= 3'h0;
+            active_last_lane <= 3'h0;
+        end else if (load) begin
             active_rotation <= rotation;
             active_to <= command_to;
             active_last_lane <= reach[2:0];
@@ -241,42 +249,47 @@ module align (
     always @(posedge clk) begin
         if (rst) begin
             active <= 1'h0;
+            needs_input <= 1'h0;
+            leads <= 1'h0;
+            begins <= 1'h0;
+            all_given <= 1'h0;
+            none_after <= 1'h0;
+            beats_after <= 10'h0;
         end else begin
             active <= (load | (active & (~last_step)));
-        end
-    end
-
-    always @(posedge clk) begin
-        needs_input <= next_needs_input;
-        leads <= next_leads;
-        begins <= next_begins;
-        all_given <= next_all_given;
-        none_after <= next_none_after;
-        beats_after <= next_beats_after;
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
-            data_1 <= rotated_early_0;
+            needs_input <= next_needs_input;
+            leads <= next_leads;
+            begins <= next_begins;
+            all_given <= next_all_given;
+            none_after <= next_none_after;
+            beats_after <= next_beats_after;
         end
     end
 
     always @(posedge clk) begin
         if (rst) begin
+            data_1 <= 64'h0;
             step_1 <= 1'h0;
             gives_1 <= 1'h0;
             gives_2 <= 1'h0;
             gives_3 <= 1'h0;
+            last_1 <= 1'h0;
+            last_2 <= 1'h0;
+            last_3 <= 1'h0;
+            begins_1 <= 1'h0;
+            rotation_1 <= 3'h0;
+            to_1 <= 3'h0;
+            last_lane_1 <= 3'h0;
+            data_2 <= 64'h0;
+            step_2 <= 1'h0;
+            from_this_2 <= 8'h0;
+            keep_2 <= 8'h0;
         end else if (moves) begin
+            data_1 <= rotated_early_0;
             step_1 <= goes;
             gives_1 <= gives;
             gives_2 <= gives_1;
             gives_3 <= gives_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             last_1 <= gives_last;
             last_2 <= last_1;
             last_3 <= last_2;
@@ -285,32 +298,25 @@ module align (
             to_1 <= active_to;
             last_lane_1 <= active_last_lane;
             data_2 <= rotated_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            step_2 <= 1'h0;
-        end else if (moves) begin
             step_2 <= step_1;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             from_this_2 <= lanes_from_this;
             keep_2 <= (keep & {8{gives_1}});
         end
     end
 
     always @(posedge clk) begin
-        if (previous_ends) begin
+        if (rst) begin
+            previous <= 64'h0;
+        end else if (previous_ends) begin
             previous <= data_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            data_3 <= 64'h0;
+            keep_3 <= 8'h0;
+        end else if (moves) begin
             data_3 <= merged;
             keep_3 <= keep_2;
         end

@@ -13,12 +13,12 @@ module axis_register_4 (
 );
 
     reg head_valid;
-    reg [3:0] head;
     reg spare_valid;
-    reg [3:0] spare;
     wire push;
     wire head_free;
     wire next_valid;
+    reg [3:0] head;
+    reg [3:0] spare;
     wire [3:0] next_entry;
     wire [3:0] next_head;
 
@@ -36,10 +36,8 @@ module axis_register_4 (
     always @(posedge clk) begin
         if (rst) begin
             head_valid <= 1'h0;
-            head <= 4'h0;
         end else if (head_free) begin
             head_valid <= next_valid;
-            head <= next_head;
         end
     end
 
@@ -52,7 +50,17 @@ module axis_register_4 (
     end
 
     always @(posedge clk) begin
-        if (push) begin
+        if (rst) begin
+            head <= 4'h0;
+        end else if (head_free) begin
+            head <= next_head;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            spare <= 4'h0;
+        end else if (push) begin
             spare <= s_axis_tdata;
         end
     end

@@ -116,10 +116,12 @@ module configuration (
     wire connection_put;
     wire connection_take;
     wire [126:0] connection_entry;
+    wire [1:0] connection_keep;
     wire connection_queue_s_axis_tready;
     wire connection_queue_m_axis_tvalid;
     wire [126:0] connection_queue_m_axis_tdata;
     wire [126:0] connection_new_entry;
+    wire [1:0] connection_gates;
     wire key_put;
     wire key_take;
     wire [153:0] key_entry;
@@ -207,11 +209,12 @@ module configuration (
     (* maybe_unused *) wire [8:0] unused_index_unused_bits;
     (* maybe_unused *) wire unused_index_unused;
 
-    axis_register_127 connection_queue (
+    axis_register_9_38_80 connection_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(connection_put),
         .s_axis_tdata(connection_entry),
+        .s_axis_tkeep(connection_keep),
         .m_axis_tready(connection_take),
         .s_axis_tready(connection_queue_s_axis_tready),
         .m_axis_tvalid(connection_queue_m_axis_tvalid),
@@ -372,12 +375,15 @@ module configuration (
     assign connection_new_entry[5:2] = (s_axis_command_index[3:0] & {4{(~is_local)}});
     assign connection_new_entry[7:6] = (s_axis_command_plane & {2{is_addressed}});
     assign connection_new_entry[8] = (s_axis_command_flag & is_connect);
-    assign connection_new_entry[32:9] = (s_axis_command_first & {24{is_connect}});
-    assign connection_new_entry[40:33] = (s_axis_command_domain & {8{is_connect}});
-    assign connection_new_entry[46:41] = (s_axis_command_dscp & {6{is_connect}});
-    assign connection_new_entry[94:47] = (s_axis_command_mac & {48{is_addressed}});
-    assign connection_new_entry[126:95] = (s_axis_command_address[31:0] & {32{is_addressed}});
+    assign connection_new_entry[32:9] = s_axis_command_first;
+    assign connection_new_entry[40:33] = s_axis_command_domain;
+    assign connection_new_entry[46:41] = s_axis_command_dscp;
+    assign connection_new_entry[94:47] = s_axis_command_mac;
+    assign connection_new_entry[126:95] = s_axis_command_address[31:0];
     assign connection_entry = connection_new_entry;
+    assign connection_gates[0] = is_connect;
+    assign connection_gates[1] = is_addressed;
+    assign connection_keep = connection_gates;
     assign connection_take = m_axis_connection_tready;
     assign m_axis_connection_tvalid = connection_queue_m_axis_tvalid;
     assign m_axis_connection_op = connection_queue_m_axis_tdata[1:0];

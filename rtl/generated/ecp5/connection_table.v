@@ -217,16 +217,39 @@ module connection_table (
             valid_2 <= 1'h0;
             valid_3 <= 1'h0;
             valid_4 <= 1'h0;
+            op_1 <= 2'h0;
+            op_2 <= 2'h0;
+            op_3 <= 2'h0;
+            op_4 <= 2'h0;
+            tag_1 <= 2'h0;
+            tag_2 <= 2'h0;
+            tag_3 <= 2'h0;
+            tag_4 <= 2'h0;
+            connection_1 <= 4'h0;
+            connection_2 <= 4'h0;
+            connection_3 <= 4'h0;
+            connection_4 <= 4'h0;
+            plane_1 <= 2'h0;
+            plane_2 <= 2'h0;
+            plane_3 <= 2'h0;
+            plane_4 <= 2'h0;
+            write_connection_1 <= 1'h0;
+            write_remote_1 <= 1'h0;
+            write_local_1 <= 1'h0;
+            settings_1 <= 39'h0;
+            addresses_1 <= 80'h0;
+            connections_3 <= 39'h0;
+            remotes_3 <= 80'h0;
+            locals_3 <= 80'h0;
+            asks_3 <= 1'h0;
+            settings_4 <= 39'h0;
+            remote_4 <= 80'h0;
+            local_4 <= 80'h0;
         end else if (moves) begin
             valid_1 <= accepted;
             valid_2 <= valid_1;
             valid_3 <= valid_2;
             valid_4 <= valid_3;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= s_axis_op_op;
             op_2 <= op_1;
             op_3 <= op_2;

@@ -318,13 +318,8 @@ module counters (
     end
 
     always @(posedge clk) begin
-        if (1'h1) begin
-            total_2 <= totals_read_data;
-        end
-    end
-
-    always @(posedge clk) begin
         if (rst) begin
+            total_2 <= 32'h0;
             known_1 <= 1'h0;
             written_1 <= 32'h0;
             fresh_1 <= 6'h0;
@@ -332,6 +327,7 @@ module counters (
             fresh_2 <= 6'h0;
             value_3 <= 32'h0;
         end else if (1'h1) begin
+            total_2 <= totals_read_data;
             known_1 <= (((all_known & (read_index < 6'h25)) | (read_index < turn_2)) & (~written));
             written_1 <= (total & {32{written}});
             fresh_1 <= (shown_since & {6{(~written)}});

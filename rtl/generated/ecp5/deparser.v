@@ -365,6 +365,7 @@ module deparser (
 
     icrc_64 icrc (
         .clk(clk),
+        .rst(rst),
         .moves(moves),
         .valid(valid_3),
         .first(is_first_3),
@@ -755,7 +756,26 @@ module deparser (
     assign moves = output_queue_s_axis_tready;
 
     always @(posedge clk) begin
-        if (accepts_data) begin
+        if (rst) begin
+            data_destination_mac <= 48'h0;
+            data_source_mac <= 48'h0;
+            data_source_address <= 32'h0;
+            data_destination_address <= 32'h0;
+            data_source_port <= 16'h0;
+            data_dscp <= 6'h0;
+            data_plane <= 2'h0;
+            data_opcode <= 8'h0;
+            data_connection <= 24'h0;
+            data_path <= 3'h0;
+            data_timestamp <= 32'h0;
+            data_psn <= 24'h0;
+            data_flags <= 4'h0;
+            data_has_payload <= 1'h0;
+            data_last_byte <= 13'h0;
+            data_total_length <= 13'h0;
+            data_udp_length <= 13'h0;
+            data_extension <= 256'h0;
+        end else if (accepts_data) begin
             data_destination_mac <= s_axis_data_destination_mac;
             data_source_mac <= s_axis_data_source_mac;
             data_source_address <= s_axis_data_source_address;
@@ -778,7 +798,24 @@ module deparser (
     end
 
     always @(posedge clk) begin
-        if (accepts_ack) begin
+        if (rst) begin
+            ack_destination_mac <= 48'h0;
+            ack_source_mac <= 48'h0;
+            ack_source_address <= 32'h0;
+            ack_destination_address <= 32'h0;
+            ack_source_port <= 16'h0;
+            ack_dscp <= 6'h0;
+            ack_plane <= 2'h0;
+            ack_opcode <= 8'h0;
+            ack_connection <= 24'h0;
+            ack_path <= 3'h0;
+            ack_timestamp <= 32'h0;
+            ack_psn <= 24'h0;
+            ack_last_byte <= 13'h0;
+            ack_total_length <= 13'h0;
+            ack_udp_length <= 13'h0;
+            ack_extension <= 384'h0;
+        end else if (accepts_ack) begin
             ack_destination_mac <= s_axis_ack_destination_mac;
             ack_source_mac <= s_axis_ack_source_mac;
             ack_source_address <= s_axis_ack_source_address;
@@ -827,7 +864,26 @@ module deparser (
     end
 
     always @(posedge clk) begin
-        if (choose) begin
+        if (rst) begin
+            header_destination_mac <= 48'h0;
+            header_source_mac <= 48'h0;
+            header_source_address <= 32'h0;
+            header_destination_address <= 32'h0;
+            header_source_port <= 16'h0;
+            header_dscp <= 6'h0;
+            header_plane <= 2'h0;
+            header_opcode <= 8'h0;
+            header_connection <= 24'h0;
+            header_path <= 3'h0;
+            header_timestamp <= 32'h0;
+            header_psn <= 24'h0;
+            header_last_lane <= 3'h0;
+            header_total_length <= 13'h0;
+            header_udp_length <= 13'h0;
+            header_flags <= 4'h0;
+            header_has_payload <= 1'h0;
+            header_extension <= 384'h0;
+        end else if (choose) begin
             header_destination_mac <= next_header_destination_mac;
             header_source_mac <= next_header_source_mac;
             header_source_address <= next_header_source_address;
@@ -850,11 +906,19 @@ module deparser (
     end
 
     always @(posedge clk) begin
-        is_beat <= next_is_beat;
-        beats_after <= next_beats_after;
-        is_last <= next_is_last;
-        behind_headers <= next_behind_headers;
-        needs_payload <= next_needs_payload;
+        if (rst) begin
+            is_beat <= 13'h0;
+            beats_after <= 10'h0;
+            is_last <= 1'h0;
+            behind_headers <= 1'h0;
+            needs_payload <= 1'h0;
+        end else begin
+            is_beat <= next_is_beat;
+            beats_after <= next_beats_after;
+            is_last <= next_is_last;
+            behind_headers <= next_behind_headers;
+            needs_payload <= next_needs_payload;
+        end
     end
 
     always @(posedge clk) begin
@@ -870,6 +934,94 @@ module deparser (
             valid_9 <= 1'h0;
             valid_10 <= 1'h0;
             valid_11 <= 1'h0;
+            last_1 <= 1'h0;
+            last_2 <= 1'h0;
+            last_3 <= 1'h0;
+            last_4 <= 1'h0;
+            last_5 <= 1'h0;
+            last_6 <= 1'h0;
+            last_7 <= 1'h0;
+            last_8 <= 1'h0;
+            last_9 <= 1'h0;
+            last_10 <= 1'h0;
+            last_11 <= 1'h0;
+            plane_1 <= 2'h0;
+            plane_2 <= 2'h0;
+            plane_3 <= 2'h0;
+            plane_4 <= 2'h0;
+            plane_5 <= 2'h0;
+            plane_6 <= 2'h0;
+            plane_7 <= 2'h0;
+            plane_8 <= 2'h0;
+            plane_9 <= 2'h0;
+            plane_10 <= 2'h0;
+            plane_11 <= 2'h0;
+            ends_covered_1 <= 1'h0;
+            ends_covered_2 <= 1'h0;
+            ends_covered_3 <= 1'h0;
+            ends_covered_4 <= 1'h0;
+            ends_covered_5 <= 1'h0;
+            ends_covered_6 <= 1'h0;
+            ends_covered_7 <= 1'h0;
+            ends_covered_8 <= 1'h0;
+            ends_covered_9 <= 1'h0;
+            covered_lane_1 <= 3'h0;
+            covered_lane_2 <= 3'h0;
+            covered_lane_3 <= 3'h0;
+            covered_lane_4 <= 3'h0;
+            covered_lane_5 <= 3'h0;
+            covered_lane_6 <= 3'h0;
+            covered_lane_7 <= 3'h0;
+            covered_lane_8 <= 3'h0;
+            covered_lane_9 <= 3'h0;
+            is_beat_0_1 <= 1'h0;
+            is_beat_0_2 <= 1'h0;
+            is_beat_1_1 <= 1'h0;
+            is_beat_1_2 <= 1'h0;
+            is_beat_2_1 <= 1'h0;
+            is_beat_2_2 <= 1'h0;
+            is_beat_3_1 <= 1'h0;
+            is_beat_3_2 <= 1'h0;
+            is_beat_5_1 <= 1'h0;
+            is_beat_5_2 <= 1'h0;
+            is_first_1 <= 1'h0;
+            is_first_2 <= 1'h0;
+            is_first_3 <= 1'h0;
+            payload_lanes_1 <= 8'h0;
+            payload_1 <= 64'h0;
+            header_part_0_1 <= 64'h0;
+            header_part_1_1 <= 64'h0;
+            word_2 <= 64'h0;
+            sum_source_1 <= 17'h0;
+            sum_destination_1 <= 17'h0;
+            sum_class_1 <= 16'h0;
+            sum_length_1 <= 13'h0;
+            sum_addresses_2 <= 18'h0;
+            sum_others_2 <= 17'h0;
+            sum_all_3 <= 19'h0;
+            sum_folded_4 <= 17'h0;
+            checksum_5 <= 16'h0;
+            is_checksum_beat_1 <= 1'h0;
+            is_checksum_beat_2 <= 1'h0;
+            is_checksum_beat_3 <= 1'h0;
+            is_checksum_beat_4 <= 1'h0;
+            is_checksum_beat_5 <= 1'h0;
+            word_3 <= 64'h0;
+            word_4 <= 64'h0;
+            word_5 <= 64'h0;
+            word_6 <= 64'h0;
+            word_7 <= 64'h0;
+            word_8 <= 64'h0;
+            word_9 <= 64'h0;
+            word_10 <= 64'h0;
+            counted_3 <= 64'h0;
+            icrc_10 <= 32'h0;
+            icrc_11 <= 32'h0;
+            spilt_10 <= 1'h0;
+            keep_10 <= 8'h0;
+            icrc_lanes_10 <= 8'h0;
+            word_11 <= 64'h0;
+            keep_11 <= 8'h0;
         end else if (moves) begin
             valid_1 <= goes;
             valid_2 <= valid_1;
@@ -882,11 +1034,6 @@ module deparser (
             valid_9 <= valid_8;
             valid_10 <= valid_9;
             valid_11 <= valid_10;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             last_1 <= is_last;
             last_2 <= last_1;
             last_3 <= last_2;

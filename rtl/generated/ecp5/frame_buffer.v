@@ -130,7 +130,9 @@ module frame_buffer (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            beat_2 <= 65'h0;
+        end else if (moves) begin
             beat_2 <= beat_memory_read_data;
         end
     end

@@ -3,6 +3,7 @@
 // Latency 6 moving clocks, initiation interval 1. The number at a name's end is its pipeline stage.
 module icrc_64 (
     input wire clk, // Clock.
+    input wire rst, // Synchronous reset, active high.
     input wire moves, // Everything happens in clocks with this high.
     input wire valid, // There is a beat.
     input wire first, // The beat is the first of its frame.
@@ -283,7 +284,28 @@ module icrc_64 (
     assign crc = (~remainder_6);
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            valid_1 <= 1'h0;
+            valid_2 <= 1'h0;
+            first_1 <= 1'h0;
+            first_2 <= 1'h0;
+            absent_1_1 <= 1'h0;
+            absent_1_2 <= 1'h0;
+            absent_1_3 <= 1'h0;
+            absent_2_1 <= 1'h0;
+            absent_2_2 <= 1'h0;
+            absent_2_3 <= 1'h0;
+            absent_2_4 <= 1'h0;
+            absent_4_1 <= 1'h0;
+            absent_4_2 <= 1'h0;
+            absent_4_3 <= 1'h0;
+            absent_4_4 <= 1'h0;
+            absent_4_5 <= 1'h0;
+            part_0_1 <= 32'h0;
+            part_1_1 <= 32'h0;
+            part_2_1 <= 32'h0;
+            added_0_2 <= 32'h0;
+        end else if (moves) begin
             valid_1 <= valid;
             valid_2 <= valid_1;
             first_1 <= first;
@@ -308,13 +330,19 @@ module icrc_64 (
     end
 
     always @(posedge clk) begin
-        if (changes) begin
+        if (rst) begin
+            remainder_3 <= 32'h0;
+        end else if (changes) begin
             remainder_3 <= (remainder_advanced ^ added_0_2);
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            remainder_4 <= 32'h0;
+            remainder_5 <= 32'h0;
+            remainder_6 <= 32'h0;
+        end else if (moves) begin
             remainder_4 <= less_1;
             remainder_5 <= less_2;
             remainder_6 <= less_4;

@@ -3,6 +3,7 @@
 // Latency 1 clock, initiation interval 1. The mask leaves through one level of logic.
 module interval_256 (
     input wire clk, // Clock.
+    input wire rst, // Synchronous reset, active high.
     input wire enable, // Load in this clock; otherwise the mask stays.
     input wire valid, // Otherwise the interval is empty.
     input wire [8:0] first, // First PSN of the interval.
@@ -224,7 +225,12 @@ module interval_256 (
     assign mask = groups;
 
     always @(posedge clk) begin
-        if (enable) begin
+        if (rst) begin
+            is_border <= 16'h0;
+            fill <= 16'h0;
+            head <= 16'h0;
+            tail <= 16'h0;
+        end else if (enable) begin
             is_border <= (border & {16{valid}});
             fill <= ((plain | ends) & {16{valid}});
             head <= beginning;

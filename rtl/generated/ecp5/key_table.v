@@ -228,6 +228,52 @@ module key_table (
             valid_5 <= 1'h0;
             valid_6 <= 1'h0;
             valid_7 <= 1'h0;
+            op_1 <= 1'h0;
+            op_2 <= 1'h0;
+            op_3 <= 1'h0;
+            op_4 <= 1'h0;
+            op_5 <= 1'h0;
+            op_6 <= 1'h0;
+            op_7 <= 1'h0;
+            write_1 <= 1'h0;
+            index_1 <= 6'h0;
+            region_valid_1 <= 1'h0;
+            tag_1 <= 26'h0;
+            tag_2 <= 26'h0;
+            tag_3 <= 26'h0;
+            address_1 <= 64'h0;
+            address_2 <= 64'h0;
+            address_3 <= 64'h0;
+            domain_1 <= 8'h0;
+            domain_2 <= 8'h0;
+            domain_3 <= 8'h0;
+            bytes_1 <= 13'h0;
+            bytes_2 <= 13'h0;
+            bytes_3 <= 13'h0;
+            length_1 <= 48'h0;
+            region_write_1 <= 1'h0;
+            region_3 <= 148'h0;
+            offset_low_4 <= 33'h0;
+            room_low_4 <= 33'h0;
+            address_high_4 <= 32'h0;
+            base_high_4 <= 32'h0;
+            length_high_4 <= 16'h0;
+            tag_differs_4 <= 4'h0;
+            domain_differs_4 <= 1'h0;
+            closed_4 <= 1'h0;
+            offset_high_5 <= 32'h0;
+            room_high_5 <= 17'h0;
+            low_over_5 <= 1'h0;
+            bad_key_5 <= 1'h0;
+            bad_key_6 <= 1'h0;
+            over_6 <= 1'h0;
+            far_6 <= 1'h0;
+            harmless_2 <= 1'h0;
+            harmless_3 <= 1'h0;
+            harmless_4 <= 1'h0;
+            harmless_5 <= 1'h0;
+            harmless_6 <= 1'h0;
+            status_7 <= 2'h0;
         end else if (moves) begin
             valid_1 <= accepted;
             valid_2 <= valid_1;
@@ -236,11 +282,6 @@ module key_table (
             valid_5 <= valid_4;
             valid_6 <= valid_5;
             valid_7 <= valid_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= s_axis_op_op;
             op_2 <= op_1;
             op_3 <= op_2;

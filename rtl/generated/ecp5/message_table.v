@@ -446,61 +446,45 @@ module message_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 6'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 6'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 6'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_stream;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 2'h0;
+            input_stream <= 6'h0;
+            input_message <= 24'h0;
+            input_bytes <= 13'h0;
+            input_length <= 32'h0;
+            input_immediate <= 32'h0;
+            input_kind <= 2'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_stream <= s_axis_op_stream;
             input_message <= s_axis_op_message;
@@ -529,6 +513,72 @@ module message_table (
             valid_6 <= 1'h0;
             valid_7 <= 1'h0;
             valid_8 <= 1'h0;
+            op_1 <= 2'h0;
+            op_2 <= 2'h0;
+            op_3 <= 2'h0;
+            op_4 <= 2'h0;
+            op_5 <= 2'h0;
+            op_6 <= 2'h0;
+            op_7 <= 2'h0;
+            op_8 <= 2'h0;
+            stream_1 <= 6'h0;
+            stream_2 <= 6'h0;
+            stream_3 <= 6'h0;
+            stream_4 <= 6'h0;
+            stream_5 <= 6'h0;
+            stream_6 <= 6'h0;
+            stream_7 <= 6'h0;
+            stream_8 <= 6'h0;
+            message_1 <= 24'h0;
+            message_2 <= 24'h0;
+            message_3 <= 24'h0;
+            bytes_1 <= 13'h0;
+            bytes_2 <= 13'h0;
+            bytes_3 <= 13'h0;
+            bytes_4 <= 13'h0;
+            length_1 <= 32'h0;
+            length_2 <= 32'h0;
+            length_3 <= 32'h0;
+            length_4 <= 32'h0;
+            length_5 <= 32'h0;
+            length_6 <= 32'h0;
+            immediate_1 <= 32'h0;
+            immediate_2 <= 32'h0;
+            immediate_3 <= 32'h0;
+            immediate_4 <= 32'h0;
+            immediate_5 <= 32'h0;
+            immediate_6 <= 32'h0;
+            kind_1 <= 2'h0;
+            kind_2 <= 2'h0;
+            kind_3 <= 2'h0;
+            kind_4 <= 2'h0;
+            kind_5 <= 2'h0;
+            kind_6 <= 2'h0;
+            count_1 <= 1'h0;
+            count_2 <= 1'h0;
+            count_3 <= 1'h0;
+            count_4 <= 1'h0;
+            count_5 <= 1'h0;
+            tell_1 <= 1'h0;
+            tell_2 <= 1'h0;
+            tell_3 <= 1'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
+            init_3 <= 1'h0;
+            init_4 <= 1'h0;
+            init_5 <= 1'h0;
+            hit4_1 <= 1'h0;
+            hit5_1 <= 1'h0;
+            hit6_1 <= 1'h0;
+            hit4_2 <= 1'h0;
+            oldest_5 <= 24'h0;
+            oldest_2 <= 24'h0;
+            oldest_passing_2 <= 24'h0;
+            oldest_3 <= 24'h0;
+            marks_7 <= 33'h0;
+            marks_2 <= 33'h0;
+            marks_passing_2 <= 33'h0;
+            marks_3 <= 33'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
@@ -538,11 +588,6 @@ module message_table (
             valid_6 <= valid_5;
             valid_7 <= valid_6;
             valid_8 <= valid_7;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -584,25 +629,6 @@ module message_table (
             kind_4 <= kind_3;
             kind_5 <= kind_4;
             kind_6 <= kind_5;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            count_1 <= 1'h0;
-            count_2 <= 1'h0;
-            count_3 <= 1'h0;
-            count_4 <= 1'h0;
-            count_5 <= 1'h0;
-            tell_1 <= 1'h0;
-            tell_2 <= 1'h0;
-            tell_3 <= 1'h0;
-            init_1 <= 1'h0;
-            init_2 <= 1'h0;
-            init_3 <= 1'h0;
-            init_4 <= 1'h0;
-            init_5 <= 1'h0;
-        end else if (moves) begin
             count_1 <= (issue & (input_op == 2'h0));
             count_2 <= count_1;
             count_3 <= count_2;
@@ -616,11 +642,6 @@ module message_table (
             init_3 <= init_2;
             init_4 <= init_3;
             init_5 <= init_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             hit4_1 <= ((input_stream == stream_4) & valid_4);
             hit5_1 <= ((input_stream == stream_5) & valid_5);
             hit6_1 <= ((input_stream == stream_6) & valid_6);
@@ -645,7 +666,36 @@ module message_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            reserved_3 <= 1'h0;
+            about_4 <= 24'h0;
+            about_5 <= 24'h0;
+            about_6 <= 24'h0;
+            about_7 <= 24'h0;
+            about_8 <= 24'h0;
+            ahead_4 <= 24'h0;
+            told_4 <= 1'h0;
+            told_5 <= 1'h0;
+            told_6 <= 1'h0;
+            told_7 <= 1'h0;
+            counted_4 <= 32'h0;
+            room_4 <= 33'h0;
+            whole_place_4 <= 1'h0;
+            next_whole_4 <= 1'h0;
+            more_4 <= 1'h0;
+            begun_4 <= 16'h0;
+            whole_4 <= 16'h0;
+            sum_5 <= 32'h0;
+            under_5 <= 1'h0;
+            differs_5 <= 4'h0;
+            closed_5 <= 1'h0;
+            inside_5 <= 1'h0;
+            at_oldest_5 <= 1'h0;
+            mask_5 <= 16'h0;
+            more_5 <= 1'h0;
+            begun_5 <= 16'h0;
+            whole_5 <= 16'h0;
+        end else if (moves) begin
             reserved_3 <= (op_2 == 2'h3);
             about_4 <= about_3;
             about_5 <= about_4;
@@ -653,25 +703,10 @@ module message_table (
             about_7 <= about_6;
             about_8 <= about_7;
             ahead_4 <= (message_3 - oldest_3);
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            told_4 <= 1'h0;
-            told_5 <= 1'h0;
-            told_6 <= 1'h0;
-            told_7 <= 1'h0;
-        end else if (moves) begin
             told_4 <= told_3;
             told_5 <= told_4;
             told_6 <= told_5;
             told_7 <= told_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             counted_4 <= counted_begun;
             room_4 <= ({1'h0, length_3} - {20'h0, bytes_3});
             whole_place_4 <= whole_3[value_1];
@@ -703,13 +738,14 @@ module message_table (
     always @(posedge clk) begin
         if (rst) begin
             ends_6 <= 1'h0;
+            result_more_7 <= 1'h0;
+            result_more_8 <= 1'h0;
+            status_6 <= 3'h0;
+            status_7 <= 3'h0;
+            status_8 <= 3'h0;
+            message_8 <= 66'h0;
         end else if (moves) begin
             ends_6 <= ends_5;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             result_more_7 <= marks_6[0];
             result_more_8 <= result_more_7;
             status_6 <= verdict;

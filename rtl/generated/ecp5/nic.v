@@ -3980,7 +3980,17 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (connection_table_funnel_ready_0) begin
+        if (rst) begin
+            connection_table_funnel_op_0 <= 2'h0;
+            connection_table_funnel_connection_0 <= 4'h0;
+            connection_table_funnel_plane_0 <= 2'h0;
+            connection_table_funnel_enabled_0 <= 1'h0;
+            connection_table_funnel_peer_0 <= 24'h0;
+            connection_table_funnel_domain_0 <= 8'h0;
+            connection_table_funnel_dscp_0 <= 6'h0;
+            connection_table_funnel_mac_0 <= 48'h0;
+            connection_table_funnel_address_0 <= 32'h0;
+        end else if (connection_table_funnel_ready_0) begin
             connection_table_funnel_op_0 <= configuration_m_axis_connection_op;
             connection_table_funnel_connection_0 <= configuration_m_axis_connection_connection;
             connection_table_funnel_plane_0 <= configuration_m_axis_connection_plane;
@@ -4010,7 +4020,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (connection_table_funnel_ready_1) begin
+        if (rst) begin
+            connection_table_funnel_connection_1 <= 4'h0;
+            connection_table_funnel_plane_1 <= 2'h0;
+        end else if (connection_table_funnel_ready_1) begin
             connection_table_funnel_connection_1 <= receiver_m_axis_lookup_connection;
             connection_table_funnel_plane_1 <= receiver_m_axis_lookup_plane;
         end
@@ -4033,7 +4046,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (connection_table_funnel_ready_2) begin
+        if (rst) begin
+            connection_table_funnel_connection_2 <= 4'h0;
+            connection_table_funnel_plane_2 <= 2'h0;
+        end else if (connection_table_funnel_ready_2) begin
             connection_table_funnel_connection_2 <= acknowledger_m_axis_lookup_connection;
             connection_table_funnel_plane_2 <= acknowledger_m_axis_lookup_plane;
         end
@@ -4056,7 +4072,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (connection_table_funnel_ready_3) begin
+        if (rst) begin
+            connection_table_funnel_connection_3 <= 4'h0;
+            connection_table_funnel_plane_3 <= 2'h0;
+        end else if (connection_table_funnel_ready_3) begin
             connection_table_funnel_connection_3 <= transmitter_m_axis_lookup_connection;
             connection_table_funnel_plane_3 <= transmitter_m_axis_lookup_plane;
         end
@@ -4065,13 +4084,18 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             connection_table_funnel_offers <= 1'h0;
+            connection_table_funnel_op_offered <= 2'h0;
+            connection_table_funnel_connection_offered <= 4'h0;
+            connection_table_funnel_plane_offered <= 2'h0;
+            connection_table_funnel_tag_offered <= 2'h0;
+            connection_table_funnel_enabled_offered <= 1'h0;
+            connection_table_funnel_peer_offered <= 24'h0;
+            connection_table_funnel_domain_offered <= 8'h0;
+            connection_table_funnel_dscp_offered <= 6'h0;
+            connection_table_funnel_mac_offered <= 48'h0;
+            connection_table_funnel_address_offered <= 32'h0;
         end else if (connection_table_funnel_room) begin
             connection_table_funnel_offers <= connection_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (connection_table_funnel_room) begin
             connection_table_funnel_op_offered <= connection_table_funnel_op;
             connection_table_funnel_connection_offered <= connection_table_funnel_connection;
             connection_table_funnel_plane_offered <= connection_table_funnel_plane;
@@ -4102,7 +4126,14 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (key_table_funnel_ready_0) begin
+        if (rst) begin
+            key_table_funnel_key_0 <= 32'h0;
+            key_table_funnel_address_0 <= 64'h0;
+            key_table_funnel_domain_0 <= 8'h0;
+            key_table_funnel_length_0 <= 48'h0;
+            key_table_funnel_valid_0 <= 1'h0;
+            key_table_funnel_write_0 <= 1'h0;
+        end else if (key_table_funnel_ready_0) begin
             key_table_funnel_key_0 <= configuration_m_axis_key_key;
             key_table_funnel_address_0 <= configuration_m_axis_key_address;
             key_table_funnel_domain_0 <= configuration_m_axis_key_domain;
@@ -4129,7 +4160,12 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (key_table_funnel_ready_1) begin
+        if (rst) begin
+            key_table_funnel_key_1 <= 32'h0;
+            key_table_funnel_address_1 <= 64'h0;
+            key_table_funnel_bytes_1 <= 13'h0;
+            key_table_funnel_domain_1 <= 8'h0;
+        end else if (key_table_funnel_ready_1) begin
             key_table_funnel_key_1 <= receiver_m_axis_check_key;
             key_table_funnel_address_1 <= receiver_m_axis_check_address;
             key_table_funnel_bytes_1 <= receiver_m_axis_check_bytes;
@@ -4140,13 +4176,16 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             key_table_funnel_offers <= 1'h0;
+            key_table_funnel_op_offered <= 1'h0;
+            key_table_funnel_key_offered <= 32'h0;
+            key_table_funnel_address_offered <= 64'h0;
+            key_table_funnel_bytes_offered <= 13'h0;
+            key_table_funnel_domain_offered <= 8'h0;
+            key_table_funnel_length_offered <= 48'h0;
+            key_table_funnel_valid_offered <= 1'h0;
+            key_table_funnel_write_offered <= 1'h0;
         end else if (key_table_funnel_room) begin
             key_table_funnel_offers <= key_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (key_table_funnel_room) begin
             key_table_funnel_op_offered <= key_table_funnel_op;
             key_table_funnel_key_offered <= key_table_funnel_key;
             key_table_funnel_address_offered <= key_table_funnel_address;
@@ -4175,7 +4214,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (receive_table_funnel_ready_0) begin
+        if (rst) begin
+            receive_table_funnel_stream_0 <= 6'h0;
+            receive_table_funnel_number_0 <= 24'h0;
+        end else if (receive_table_funnel_ready_0) begin
             receive_table_funnel_stream_0 <= configuration_m_axis_receive_stream;
             receive_table_funnel_number_0 <= configuration_m_axis_receive_number;
         end
@@ -4198,7 +4240,12 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (receive_table_funnel_ready_1) begin
+        if (rst) begin
+            receive_table_funnel_stream_1 <= 6'h0;
+            receive_table_funnel_address_1 <= 64'h0;
+            receive_table_funnel_length_1 <= 32'h0;
+            receive_table_funnel_identifier_1 <= 32'h0;
+        end else if (receive_table_funnel_ready_1) begin
             receive_table_funnel_stream_1 <= s_axis_rq_stream;
             receive_table_funnel_address_1 <= s_axis_rq_address;
             receive_table_funnel_length_1 <= s_axis_rq_length;
@@ -4223,7 +4270,12 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (receive_table_funnel_ready_2) begin
+        if (rst) begin
+            receive_table_funnel_stream_2 <= 6'h0;
+            receive_table_funnel_number_2 <= 24'h0;
+            receive_table_funnel_offset_2 <= 32'h0;
+            receive_table_funnel_bytes_2 <= 13'h0;
+        end else if (receive_table_funnel_ready_2) begin
             receive_table_funnel_stream_2 <= receiver_m_axis_match_stream;
             receive_table_funnel_number_2 <= receiver_m_axis_match_number;
             receive_table_funnel_offset_2 <= receiver_m_axis_match_offset;
@@ -4248,7 +4300,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (receive_table_funnel_ready_3) begin
+        if (rst) begin
+            receive_table_funnel_stream_3 <= 6'h0;
+        end else if (receive_table_funnel_ready_3) begin
             receive_table_funnel_stream_3 <= completion_m_axis_complete_stream;
         end
     end
@@ -4256,13 +4310,16 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             receive_table_funnel_offers <= 1'h0;
+            receive_table_funnel_op_offered <= 2'h0;
+            receive_table_funnel_stream_offered <= 6'h0;
+            receive_table_funnel_number_offered <= 24'h0;
+            receive_table_funnel_offset_offered <= 32'h0;
+            receive_table_funnel_bytes_offered <= 13'h0;
+            receive_table_funnel_address_offered <= 64'h0;
+            receive_table_funnel_length_offered <= 32'h0;
+            receive_table_funnel_identifier_offered <= 32'h0;
         end else if (receive_table_funnel_room) begin
             receive_table_funnel_offers <= receive_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (receive_table_funnel_room) begin
             receive_table_funnel_op_offered <= receive_table_funnel_op;
             receive_table_funnel_stream_offered <= receive_table_funnel_stream;
             receive_table_funnel_number_offered <= receive_table_funnel_number;
@@ -4291,7 +4348,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_rx_funnel_ready_0) begin
+        if (rst) begin
+            sack_rx_funnel_path_0 <= 7'h0;
+            sack_rx_funnel_psn_0 <= 24'h0;
+        end else if (sack_rx_funnel_ready_0) begin
             sack_rx_funnel_path_0 <= configuration_m_axis_sack_rx_path;
             sack_rx_funnel_psn_0 <= configuration_m_axis_sack_rx_psn;
         end
@@ -4314,7 +4374,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_rx_funnel_ready_1) begin
+        if (rst) begin
+            sack_rx_funnel_op_1 <= 2'h0;
+            sack_rx_funnel_path_1 <= 7'h0;
+            sack_rx_funnel_psn_1 <= 24'h0;
+        end else if (sack_rx_funnel_ready_1) begin
             sack_rx_funnel_op_1 <= receiver_m_axis_sack_op;
             sack_rx_funnel_path_1 <= receiver_m_axis_sack_path;
             sack_rx_funnel_psn_1 <= receiver_m_axis_sack_psn;
@@ -4338,7 +4402,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_rx_funnel_ready_2) begin
+        if (rst) begin
+            sack_rx_funnel_path_2 <= 7'h0;
+        end else if (sack_rx_funnel_ready_2) begin
             sack_rx_funnel_path_2 <= acknowledger_m_axis_sack_path;
         end
     end
@@ -4346,13 +4412,11 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_rx_funnel_offers <= 1'h0;
+            sack_rx_funnel_op_offered <= 2'h0;
+            sack_rx_funnel_path_offered <= 7'h0;
+            sack_rx_funnel_psn_offered <= 24'h0;
         end else if (sack_rx_funnel_room) begin
             sack_rx_funnel_offers <= sack_rx_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (sack_rx_funnel_room) begin
             sack_rx_funnel_op_offered <= sack_rx_funnel_op;
             sack_rx_funnel_path_offered <= sack_rx_funnel_path;
             sack_rx_funnel_psn_offered <= sack_rx_funnel_psn;
@@ -4376,7 +4440,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (ack_table_funnel_ready_0) begin
+        if (rst) begin
+            ack_table_funnel_path_0 <= 7'h0;
+        end else if (ack_table_funnel_ready_0) begin
             ack_table_funnel_path_0 <= configuration_m_axis_ack_path;
         end
     end
@@ -4398,7 +4464,15 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (ack_table_funnel_ready_1) begin
+        if (rst) begin
+            ack_table_funnel_path_1 <= 7'h0;
+            ack_table_funnel_timestamp_1 <= 32'h0;
+            ack_table_funnel_arrival_1 <= 32'h0;
+            ack_table_funnel_plane_1 <= 2'h0;
+            ack_table_funnel_counts_1 <= 1'h0;
+            ack_table_funnel_marked_1 <= 1'h0;
+            ack_table_funnel_at_once_1 <= 1'h0;
+        end else if (ack_table_funnel_ready_1) begin
             ack_table_funnel_path_1 <= receiver_m_axis_owe_path;
             ack_table_funnel_timestamp_1 <= receiver_m_axis_owe_timestamp;
             ack_table_funnel_arrival_1 <= receiver_m_axis_owe_arrival;
@@ -4426,7 +4500,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (ack_table_funnel_ready_2) begin
+        if (rst) begin
+            ack_table_funnel_path_2 <= 7'h0;
+            ack_table_funnel_now_2 <= 32'h0;
+        end else if (ack_table_funnel_ready_2) begin
             ack_table_funnel_path_2 <= acknowledger_m_axis_take_path;
             ack_table_funnel_now_2 <= acknowledger_m_axis_take_now;
         end
@@ -4449,7 +4526,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (ack_table_funnel_ready_3) begin
+        if (rst) begin
+            ack_table_funnel_path_3 <= 7'h0;
+            ack_table_funnel_now_3 <= 32'h0;
+        end else if (ack_table_funnel_ready_3) begin
             ack_table_funnel_path_3 <= timer_m_axis_ack_path;
             ack_table_funnel_now_3 <= timer_m_axis_ack_now;
         end
@@ -4458,13 +4538,17 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             ack_table_funnel_offers <= 1'h0;
+            ack_table_funnel_op_offered <= 3'h0;
+            ack_table_funnel_path_offered <= 7'h0;
+            ack_table_funnel_timestamp_offered <= 32'h0;
+            ack_table_funnel_arrival_offered <= 32'h0;
+            ack_table_funnel_plane_offered <= 2'h0;
+            ack_table_funnel_counts_offered <= 1'h0;
+            ack_table_funnel_marked_offered <= 1'h0;
+            ack_table_funnel_at_once_offered <= 1'h0;
+            ack_table_funnel_now_offered <= 32'h0;
         end else if (ack_table_funnel_room) begin
             ack_table_funnel_offers <= ack_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (ack_table_funnel_room) begin
             ack_table_funnel_op_offered <= ack_table_funnel_op;
             ack_table_funnel_path_offered <= ack_table_funnel_path;
             ack_table_funnel_timestamp_offered <= ack_table_funnel_timestamp;
@@ -4494,7 +4578,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (received_messages_funnel_ready_0) begin
+        if (rst) begin
+            received_messages_funnel_stream_0 <= 6'h0;
+            received_messages_funnel_message_0 <= 24'h0;
+        end else if (received_messages_funnel_ready_0) begin
             received_messages_funnel_stream_0 <= configuration_m_axis_received_stream;
             received_messages_funnel_message_0 <= configuration_m_axis_received_message;
         end
@@ -4517,7 +4604,15 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (received_messages_funnel_ready_1) begin
+        if (rst) begin
+            received_messages_funnel_op_1 <= 2'h0;
+            received_messages_funnel_stream_1 <= 6'h0;
+            received_messages_funnel_message_1 <= 24'h0;
+            received_messages_funnel_bytes_1 <= 13'h0;
+            received_messages_funnel_length_1 <= 32'h0;
+            received_messages_funnel_immediate_1 <= 32'h0;
+            received_messages_funnel_kind_1 <= 2'h0;
+        end else if (received_messages_funnel_ready_1) begin
             received_messages_funnel_op_1 <= received_teller_m_axis_op_op;
             received_messages_funnel_stream_1 <= received_teller_m_axis_op_stream;
             received_messages_funnel_message_1 <= received_teller_m_axis_op_message;
@@ -4531,13 +4626,15 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             received_messages_funnel_offers <= 1'h0;
+            received_messages_funnel_op_offered <= 2'h0;
+            received_messages_funnel_stream_offered <= 6'h0;
+            received_messages_funnel_message_offered <= 24'h0;
+            received_messages_funnel_bytes_offered <= 13'h0;
+            received_messages_funnel_length_offered <= 32'h0;
+            received_messages_funnel_immediate_offered <= 32'h0;
+            received_messages_funnel_kind_offered <= 2'h0;
         end else if (received_messages_funnel_room) begin
             received_messages_funnel_offers <= received_messages_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (received_messages_funnel_room) begin
             received_messages_funnel_op_offered <= received_messages_funnel_op;
             received_messages_funnel_stream_offered <= received_messages_funnel_stream;
             received_messages_funnel_message_offered <= received_messages_funnel_message;
@@ -4565,7 +4662,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sent_messages_funnel_ready_0) begin
+        if (rst) begin
+            sent_messages_funnel_stream_0 <= 6'h0;
+            sent_messages_funnel_message_0 <= 24'h0;
+        end else if (sent_messages_funnel_ready_0) begin
             sent_messages_funnel_stream_0 <= configuration_m_axis_sent_stream;
             sent_messages_funnel_message_0 <= configuration_m_axis_sent_message;
         end
@@ -4588,7 +4688,15 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sent_messages_funnel_ready_1) begin
+        if (rst) begin
+            sent_messages_funnel_op_1 <= 2'h0;
+            sent_messages_funnel_stream_1 <= 6'h0;
+            sent_messages_funnel_message_1 <= 24'h0;
+            sent_messages_funnel_bytes_1 <= 13'h0;
+            sent_messages_funnel_length_1 <= 32'h0;
+            sent_messages_funnel_immediate_1 <= 32'h0;
+            sent_messages_funnel_kind_1 <= 2'h0;
+        end else if (sent_messages_funnel_ready_1) begin
             sent_messages_funnel_op_1 <= sent_teller_m_axis_op_op;
             sent_messages_funnel_stream_1 <= sent_teller_m_axis_op_stream;
             sent_messages_funnel_message_1 <= sent_teller_m_axis_op_message;
@@ -4602,13 +4710,15 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sent_messages_funnel_offers <= 1'h0;
+            sent_messages_funnel_op_offered <= 2'h0;
+            sent_messages_funnel_stream_offered <= 6'h0;
+            sent_messages_funnel_message_offered <= 24'h0;
+            sent_messages_funnel_bytes_offered <= 13'h0;
+            sent_messages_funnel_length_offered <= 32'h0;
+            sent_messages_funnel_immediate_offered <= 32'h0;
+            sent_messages_funnel_kind_offered <= 2'h0;
         end else if (sent_messages_funnel_room) begin
             sent_messages_funnel_offers <= sent_messages_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (sent_messages_funnel_room) begin
             sent_messages_funnel_op_offered <= sent_messages_funnel_op;
             sent_messages_funnel_stream_offered <= sent_messages_funnel_stream;
             sent_messages_funnel_message_offered <= sent_messages_funnel_message;
@@ -4636,7 +4746,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_0) begin
+        if (rst) begin
+            request_table_funnel_stream_0 <= 6'h0;
+            request_table_funnel_message_0 <= 24'h0;
+            request_table_funnel_receive_0 <= 24'h0;
+        end else if (request_table_funnel_ready_0) begin
             request_table_funnel_stream_0 <= configuration_m_axis_request_stream;
             request_table_funnel_message_0 <= configuration_m_axis_request_message;
             request_table_funnel_receive_0 <= configuration_m_axis_request_receive;
@@ -4660,7 +4774,16 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_1) begin
+        if (rst) begin
+            request_table_funnel_stream_1 <= 6'h0;
+            request_table_funnel_kind_1 <= 2'h0;
+            request_table_funnel_length_1 <= 32'h0;
+            request_table_funnel_local_1 <= 64'h0;
+            request_table_funnel_remote_1 <= 64'h0;
+            request_table_funnel_key_1 <= 32'h0;
+            request_table_funnel_immediate_1 <= 32'h0;
+            request_table_funnel_identifier_1 <= 32'h0;
+        end else if (request_table_funnel_ready_1) begin
             request_table_funnel_stream_1 <= s_axis_wqe_stream;
             request_table_funnel_kind_1 <= s_axis_wqe_kind;
             request_table_funnel_length_1 <= s_axis_wqe_length;
@@ -4689,7 +4812,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_2) begin
+        if (rst) begin
+            request_table_funnel_stream_2 <= 6'h0;
+        end else if (request_table_funnel_ready_2) begin
             request_table_funnel_stream_2 <= transmitter_m_axis_next_stream;
         end
     end
@@ -4711,7 +4836,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_3) begin
+        if (rst) begin
+            request_table_funnel_stream_3 <= 6'h0;
+            request_table_funnel_message_3 <= 24'h0;
+            request_table_funnel_packet_3 <= 20'h0;
+        end else if (request_table_funnel_ready_3) begin
             request_table_funnel_stream_3 <= transmitter_m_axis_read_stream;
             request_table_funnel_message_3 <= {16'h0, transmitter_m_axis_read_message};
             request_table_funnel_packet_3 <= transmitter_m_axis_read_packet;
@@ -4735,7 +4864,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_4) begin
+        if (rst) begin
+            request_table_funnel_stream_4 <= 6'h0;
+            request_table_funnel_message_4 <= 24'h0;
+            request_table_funnel_packet_4 <= 20'h0;
+        end else if (request_table_funnel_ready_4) begin
             request_table_funnel_stream_4 <= retirement_m_axis_read_stream;
             request_table_funnel_message_4 <= {16'h0, retirement_m_axis_read_message};
             request_table_funnel_packet_4 <= retirement_m_axis_read_packet;
@@ -4759,7 +4892,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (request_table_funnel_ready_5) begin
+        if (rst) begin
+            request_table_funnel_stream_5 <= 6'h0;
+        end else if (request_table_funnel_ready_5) begin
             request_table_funnel_stream_5 <= completion_m_axis_release_stream;
         end
     end
@@ -4767,13 +4902,21 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_offers <= 1'h0;
+            request_table_funnel_op_offered <= 3'h0;
+            request_table_funnel_stream_offered <= 6'h0;
+            request_table_funnel_message_offered <= 24'h0;
+            request_table_funnel_packet_offered <= 20'h0;
+            request_table_funnel_tag_offered <= 1'h0;
+            request_table_funnel_receive_offered <= 24'h0;
+            request_table_funnel_kind_offered <= 2'h0;
+            request_table_funnel_length_offered <= 32'h0;
+            request_table_funnel_local_offered <= 64'h0;
+            request_table_funnel_remote_offered <= 64'h0;
+            request_table_funnel_key_offered <= 32'h0;
+            request_table_funnel_immediate_offered <= 32'h0;
+            request_table_funnel_identifier_offered <= 32'h0;
         end else if (request_table_funnel_room) begin
             request_table_funnel_offers <= request_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (request_table_funnel_room) begin
             request_table_funnel_op_offered <= request_table_funnel_op;
             request_table_funnel_stream_offered <= request_table_funnel_stream;
             request_table_funnel_message_offered <= request_table_funnel_message;
@@ -4807,7 +4950,14 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (packet_table_funnel_ready_0) begin
+        if (rst) begin
+            packet_table_funnel_op_0 <= 1'h0;
+            packet_table_funnel_path_0 <= 7'h0;
+            packet_table_funnel_psn_0 <= 24'h0;
+            packet_table_funnel_stream_0 <= 2'h0;
+            packet_table_funnel_message_0 <= 8'h0;
+            packet_table_funnel_packet_0 <= 20'h0;
+        end else if (packet_table_funnel_ready_0) begin
             packet_table_funnel_op_0 <= transmitter_m_axis_packet_op;
             packet_table_funnel_path_0 <= transmitter_m_axis_packet_path;
             packet_table_funnel_psn_0 <= transmitter_m_axis_packet_psn;
@@ -4834,7 +4984,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (packet_table_funnel_ready_1) begin
+        if (rst) begin
+            packet_table_funnel_path_1 <= 7'h0;
+            packet_table_funnel_psn_1 <= 24'h0;
+        end else if (packet_table_funnel_ready_1) begin
             packet_table_funnel_path_1 <= retirement_m_axis_packet_path;
             packet_table_funnel_psn_1 <= retirement_m_axis_packet_psn;
         end
@@ -4843,13 +4996,15 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             packet_table_funnel_offers <= 1'h0;
+            packet_table_funnel_op_offered <= 1'h0;
+            packet_table_funnel_path_offered <= 7'h0;
+            packet_table_funnel_psn_offered <= 24'h0;
+            packet_table_funnel_tag_offered <= 1'h0;
+            packet_table_funnel_stream_offered <= 2'h0;
+            packet_table_funnel_message_offered <= 8'h0;
+            packet_table_funnel_packet_offered <= 20'h0;
         end else if (packet_table_funnel_room) begin
             packet_table_funnel_offers <= packet_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (packet_table_funnel_room) begin
             packet_table_funnel_op_offered <= packet_table_funnel_op;
             packet_table_funnel_path_offered <= packet_table_funnel_path;
             packet_table_funnel_psn_offered <= packet_table_funnel_psn;
@@ -4877,7 +5032,15 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (path_table_funnel_ready_0) begin
+        if (rst) begin
+            path_table_funnel_path_0 <= 7'h0;
+            path_table_funnel_clear_0 <= 1'h0;
+            path_table_funnel_plane_0 <= 2'h0;
+            path_table_funnel_source_port_0 <= 16'h0;
+            path_table_funnel_state_0 <= 2'h0;
+            path_table_funnel_window_0 <= 12'h0;
+            path_table_funnel_now_0 <= 32'h0;
+        end else if (path_table_funnel_ready_0) begin
             path_table_funnel_path_0 <= configuration_m_axis_path_path;
             path_table_funnel_clear_0 <= configuration_m_axis_path_clear;
             path_table_funnel_plane_0 <= configuration_m_axis_path_plane;
@@ -4905,7 +5068,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (path_table_funnel_ready_1) begin
+        if (rst) begin
+            path_table_funnel_op_1 <= 3'h0;
+            path_table_funnel_path_1 <= 7'h0;
+            path_table_funnel_now_1 <= 32'h0;
+        end else if (path_table_funnel_ready_1) begin
             path_table_funnel_op_1 <= transmitter_m_axis_path_op;
             path_table_funnel_path_1 <= transmitter_m_axis_path_path;
             path_table_funnel_now_1 <= transmitter_m_axis_path_now;
@@ -4929,7 +5096,15 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (path_table_funnel_ready_2) begin
+        if (rst) begin
+            path_table_funnel_path_2 <= 7'h0;
+            path_table_funnel_acknowledged_2 <= 9'h0;
+            path_table_funnel_lost_2 <= 9'h0;
+            path_table_funnel_marked_2 <= 9'h0;
+            path_table_funnel_rtt_valid_2 <= 1'h0;
+            path_table_funnel_rtt_2 <= 20'h0;
+            path_table_funnel_now_2 <= 32'h0;
+        end else if (path_table_funnel_ready_2) begin
             path_table_funnel_path_2 <= retirement_m_axis_path_path;
             path_table_funnel_acknowledged_2 <= retirement_m_axis_path_acknowledged;
             path_table_funnel_lost_2 <= retirement_m_axis_path_lost;
@@ -4957,7 +5132,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (path_table_funnel_ready_3) begin
+        if (rst) begin
+            path_table_funnel_op_3 <= 3'h0;
+            path_table_funnel_path_3 <= 7'h0;
+            path_table_funnel_now_3 <= 32'h0;
+        end else if (path_table_funnel_ready_3) begin
             path_table_funnel_op_3 <= timer_m_axis_path_op;
             path_table_funnel_path_3 <= timer_m_axis_path_path;
             path_table_funnel_now_3 <= timer_m_axis_path_now;
@@ -4967,13 +5146,21 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             path_table_funnel_offers <= 1'h0;
+            path_table_funnel_op_offered <= 3'h0;
+            path_table_funnel_path_offered <= 7'h0;
+            path_table_funnel_clear_offered <= 1'h0;
+            path_table_funnel_plane_offered <= 2'h0;
+            path_table_funnel_source_port_offered <= 16'h0;
+            path_table_funnel_state_offered <= 2'h0;
+            path_table_funnel_window_offered <= 12'h0;
+            path_table_funnel_acknowledged_offered <= 9'h0;
+            path_table_funnel_lost_offered <= 9'h0;
+            path_table_funnel_marked_offered <= 9'h0;
+            path_table_funnel_rtt_valid_offered <= 1'h0;
+            path_table_funnel_rtt_offered <= 20'h0;
+            path_table_funnel_now_offered <= 32'h0;
         end else if (path_table_funnel_room) begin
             path_table_funnel_offers <= path_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (path_table_funnel_room) begin
             path_table_funnel_op_offered <= path_table_funnel_op;
             path_table_funnel_path_offered <= path_table_funnel_path;
             path_table_funnel_clear_offered <= path_table_funnel_clear;
@@ -5007,7 +5194,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_tx_funnel_ready_0) begin
+        if (rst) begin
+            sack_tx_funnel_path_0 <= 7'h0;
+            sack_tx_funnel_psn_0 <= 24'h0;
+            sack_tx_funnel_now_0 <= 32'h0;
+        end else if (sack_tx_funnel_ready_0) begin
             sack_tx_funnel_path_0 <= configuration_m_axis_sack_tx_path;
             sack_tx_funnel_psn_0 <= configuration_m_axis_sack_tx_psn;
             sack_tx_funnel_now_0 <= now;
@@ -5031,7 +5222,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_tx_funnel_ready_1) begin
+        if (rst) begin
+            sack_tx_funnel_op_1 <= 3'h0;
+            sack_tx_funnel_path_1 <= 7'h0;
+            sack_tx_funnel_now_1 <= 32'h0;
+        end else if (sack_tx_funnel_ready_1) begin
             sack_tx_funnel_op_1 <= transmitter_m_axis_sack_op;
             sack_tx_funnel_path_1 <= transmitter_m_axis_sack_path;
             sack_tx_funnel_now_1 <= transmitter_m_axis_sack_now;
@@ -5055,7 +5250,13 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_tx_funnel_ready_2) begin
+        if (rst) begin
+            sack_tx_funnel_path_2 <= 7'h0;
+            sack_tx_funnel_psn_2 <= 24'h0;
+            sack_tx_funnel_vector_2 <= 256'h0;
+            sack_tx_funnel_echo_2 <= 32'h0;
+            sack_tx_funnel_now_2 <= 32'h0;
+        end else if (sack_tx_funnel_ready_2) begin
             sack_tx_funnel_path_2 <= retirement_m_axis_sack_path;
             sack_tx_funnel_psn_2 <= retirement_m_axis_sack_psn;
             sack_tx_funnel_vector_2 <= retirement_m_axis_sack_vector;
@@ -5081,7 +5282,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (sack_tx_funnel_ready_3) begin
+        if (rst) begin
+            sack_tx_funnel_path_3 <= 7'h0;
+            sack_tx_funnel_now_3 <= 32'h0;
+        end else if (sack_tx_funnel_ready_3) begin
             sack_tx_funnel_path_3 <= timer_m_axis_sack_path;
             sack_tx_funnel_now_3 <= timer_m_axis_sack_now;
         end
@@ -5090,13 +5294,14 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_tx_funnel_offers <= 1'h0;
+            sack_tx_funnel_op_offered <= 3'h0;
+            sack_tx_funnel_path_offered <= 7'h0;
+            sack_tx_funnel_psn_offered <= 24'h0;
+            sack_tx_funnel_vector_offered <= 256'h0;
+            sack_tx_funnel_echo_offered <= 32'h0;
+            sack_tx_funnel_now_offered <= 32'h0;
         end else if (sack_tx_funnel_room) begin
             sack_tx_funnel_offers <= sack_tx_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (sack_tx_funnel_room) begin
             sack_tx_funnel_op_offered <= sack_tx_funnel_op;
             sack_tx_funnel_path_offered <= sack_tx_funnel_path;
             sack_tx_funnel_psn_offered <= sack_tx_funnel_psn;
@@ -5123,7 +5328,11 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (rate_limiter_funnel_ready_0) begin
+        if (rst) begin
+            rate_limiter_funnel_connection_0 <= 4'h0;
+            rate_limiter_funnel_rate_0 <= 12'h0;
+            rate_limiter_funnel_burst_0 <= 20'h0;
+        end else if (rate_limiter_funnel_ready_0) begin
             rate_limiter_funnel_connection_0 <= configuration_m_axis_rate_connection;
             rate_limiter_funnel_rate_0 <= configuration_m_axis_rate_rate;
             rate_limiter_funnel_burst_0 <= configuration_m_axis_rate_burst;
@@ -5147,7 +5356,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (rate_limiter_funnel_ready_1) begin
+        if (rst) begin
+            rate_limiter_funnel_connection_1 <= 4'h0;
+            rate_limiter_funnel_bytes_1 <= 14'h0;
+        end else if (rate_limiter_funnel_ready_1) begin
             rate_limiter_funnel_connection_1 <= transmitter_m_axis_charge_connection;
             rate_limiter_funnel_bytes_1 <= transmitter_m_axis_charge_bytes;
         end
@@ -5156,13 +5368,13 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             rate_limiter_funnel_offers <= 1'h0;
+            rate_limiter_funnel_op_offered <= 3'h0;
+            rate_limiter_funnel_connection_offered <= 4'h0;
+            rate_limiter_funnel_rate_offered <= 12'h0;
+            rate_limiter_funnel_burst_offered <= 20'h0;
+            rate_limiter_funnel_bytes_offered <= 14'h0;
         end else if (rate_limiter_funnel_room) begin
             rate_limiter_funnel_offers <= rate_limiter_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rate_limiter_funnel_room) begin
             rate_limiter_funnel_op_offered <= rate_limiter_funnel_op;
             rate_limiter_funnel_connection_offered <= rate_limiter_funnel_connection;
             rate_limiter_funnel_rate_offered <= rate_limiter_funnel_rate;
@@ -5188,7 +5400,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_0) begin
+        if (rst) begin
+            scheduler_funnel_connection_0 <= 4'h0;
+            scheduler_funnel_flag_0 <= 1'h0;
+        end else if (scheduler_funnel_ready_0) begin
             scheduler_funnel_connection_0 <= configuration_m_axis_schedule_connection;
             scheduler_funnel_flag_0 <= configuration_m_axis_schedule_flag;
         end
@@ -5211,7 +5426,12 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_1) begin
+        if (rst) begin
+            scheduler_funnel_op_1 <= 3'h0;
+            scheduler_funnel_connection_1 <= 4'h0;
+            scheduler_funnel_stream_1 <= 2'h0;
+            scheduler_funnel_flag_1 <= 1'h0;
+        end else if (scheduler_funnel_ready_1) begin
             scheduler_funnel_op_1 <= request_event_op;
             scheduler_funnel_connection_1 <= request_table_m_axis_result_stream[5:2];
             scheduler_funnel_stream_1 <= request_table_m_axis_result_stream[1:0];
@@ -5236,7 +5456,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_2) begin
+        if (rst) begin
+            scheduler_funnel_connection_2 <= 4'h0;
+        end else if (scheduler_funnel_ready_2) begin
             scheduler_funnel_connection_2 <= path_table_m_axis_result_path[6:3];
         end
     end
@@ -5258,7 +5480,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_3) begin
+        if (rst) begin
+            scheduler_funnel_connection_3 <= 4'h0;
+            scheduler_funnel_flag_3 <= 1'h0;
+        end else if (scheduler_funnel_ready_3) begin
             scheduler_funnel_connection_3 <= rate_limiter_m_axis_event_connection;
             scheduler_funnel_flag_3 <= rate_limiter_m_axis_event_eligible;
         end
@@ -5281,7 +5506,10 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_4) begin
+        if (rst) begin
+            scheduler_funnel_op_4 <= 3'h0;
+            scheduler_funnel_connection_4 <= 4'h0;
+        end else if (scheduler_funnel_ready_4) begin
             scheduler_funnel_op_4 <= transmitter_m_axis_schedule_op;
             scheduler_funnel_connection_4 <= transmitter_m_axis_schedule_connection;
         end
@@ -5304,7 +5532,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (scheduler_funnel_ready_5) begin
+        if (rst) begin
+            scheduler_funnel_connection_5 <= 4'h0;
+        end else if (scheduler_funnel_ready_5) begin
             scheduler_funnel_connection_5 <= completion_m_axis_stop_connection;
         end
     end
@@ -5312,13 +5542,12 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_offers <= 1'h0;
+            scheduler_funnel_op_offered <= 3'h0;
+            scheduler_funnel_connection_offered <= 4'h0;
+            scheduler_funnel_stream_offered <= 2'h0;
+            scheduler_funnel_flag_offered <= 1'h0;
         end else if (scheduler_funnel_room) begin
             scheduler_funnel_offers <= scheduler_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (scheduler_funnel_room) begin
             scheduler_funnel_op_offered <= scheduler_funnel_op;
             scheduler_funnel_connection_offered <= scheduler_funnel_connection;
             scheduler_funnel_stream_offered <= scheduler_funnel_stream;
@@ -5343,7 +5572,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (retry_table_funnel_ready_0) begin
+        if (rst) begin
+            retry_table_funnel_path_0 <= 7'h0;
+        end else if (retry_table_funnel_ready_0) begin
             retry_table_funnel_path_0 <= transmitter_m_axis_take_path;
         end
     end
@@ -5365,7 +5596,9 @@ module nic (
     end
 
     always @(posedge clk) begin
-        if (retry_table_funnel_ready_1) begin
+        if (rst) begin
+            retry_table_funnel_path_1 <= 7'h0;
+        end else if (retry_table_funnel_ready_1) begin
             retry_table_funnel_path_1 <= sack_tx_m_axis_result_path;
         end
     end
@@ -5373,13 +5606,10 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             retry_table_funnel_offers <= 1'h0;
+            retry_table_funnel_op_offered <= 1'h0;
+            retry_table_funnel_path_offered <= 7'h0;
         end else if (retry_table_funnel_room) begin
             retry_table_funnel_offers <= retry_table_funnel_any;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (retry_table_funnel_room) begin
             retry_table_funnel_op_offered <= retry_table_funnel_op;
             retry_table_funnel_path_offered <= retry_table_funnel_path;
         end

@@ -117,15 +117,27 @@ module packet_table (
             valid_1 <= 1'h0;
             valid_2 <= 1'h0;
             valid_3 <= 1'h0;
+            op_1 <= 1'h0;
+            op_2 <= 1'h0;
+            op_3 <= 1'h0;
+            path_1 <= 7'h0;
+            path_2 <= 7'h0;
+            path_3 <= 7'h0;
+            psn_1 <= 24'h0;
+            psn_2 <= 24'h0;
+            psn_3 <= 24'h0;
+            tag_1 <= 1'h0;
+            tag_2 <= 1'h0;
+            tag_3 <= 1'h0;
+            write_1 <= 1'h0;
+            given_1 <= 30'h0;
+            given_2 <= 30'h0;
+            given_3 <= 30'h0;
+            kept_3 <= 30'h0;
         end else if (moves) begin
             valid_1 <= accepted;
             valid_2 <= valid_1;
             valid_3 <= valid_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= s_axis_op_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -138,19 +150,7 @@ module packet_table (
             tag_1 <= s_axis_op_tag;
             tag_2 <= tag_1;
             tag_3 <= tag_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            write_1 <= 1'h0;
-        end else if (moves) begin
             write_1 <= accepted_write;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             given_1 <= offered_descriptor;
             given_2 <= given_1;
             given_3 <= given_2;

@@ -631,6 +631,7 @@ module parser (
 
     icrc_64 icrc (
         .clk(clk),
+        .rst(rst),
         .moves(moves),
         .valid(active_3),
         .first(is_beat_0_3),
@@ -1064,7 +1065,42 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_0_1 <= 1'h0;
+            is_beat_1_1 <= 1'h0;
+            is_beat_2_1 <= 1'h0;
+            is_beat_3_1 <= 1'h0;
+            is_beat_4_1 <= 1'h0;
+            is_beat_5_1 <= 1'h0;
+            is_beat_6_1 <= 1'h0;
+            is_beat_7_1 <= 1'h0;
+            is_beat_8_1 <= 1'h0;
+            is_beat_9_1 <= 1'h0;
+            is_beat_10_1 <= 1'h0;
+            is_beat_11_1 <= 1'h0;
+            is_beat_12_1 <= 1'h0;
+            data_1 <= 64'h0;
+            active_1 <= 1'h0;
+            active_2 <= 1'h0;
+            active_3 <= 1'h0;
+            active_4 <= 1'h0;
+            active_5 <= 1'h0;
+            active_6 <= 1'h0;
+            active_7 <= 1'h0;
+            active_8 <= 1'h0;
+            active_9 <= 1'h0;
+            active_10 <= 1'h0;
+            active_11 <= 1'h0;
+            last_1 <= 1'h0;
+            keep_1 <= 8'h0;
+            number_1 <= 10'h0;
+            plane_1 <= 2'h0;
+            bad_1 <= 1'h0;
+            arrival_1 <= 32'h0;
+            local_address_1 <= 32'h0;
+            sees_data_packet_2 <= 1'h0;
+            is_beat_5_2 <= 1'h0;
+        end else if (moves) begin
             is_beat_0_1 <= (accepted & position[0]);
             is_beat_1_1 <= (accepted & position[1]);
             is_beat_2_1 <= (accepted & position[2]);
@@ -1079,23 +1115,6 @@ module parser (
             is_beat_11_1 <= (accepted & position[11]);
             is_beat_12_1 <= (accepted & position[12]);
             data_1 <= s_axis_rx_tdata;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            active_1 <= 1'h0;
-            active_2 <= 1'h0;
-            active_3 <= 1'h0;
-            active_4 <= 1'h0;
-            active_5 <= 1'h0;
-            active_6 <= 1'h0;
-            active_7 <= 1'h0;
-            active_8 <= 1'h0;
-            active_9 <= 1'h0;
-            active_10 <= 1'h0;
-            active_11 <= 1'h0;
-        end else if (moves) begin
             active_1 <= accepted;
             active_2 <= active_1;
             active_3 <= active_2;
@@ -1107,11 +1126,6 @@ module parser (
             active_9 <= active_8;
             active_10 <= active_9;
             active_11 <= active_10;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             last_1 <= s_axis_rx_tlast;
             keep_1 <= (s_axis_rx_tkeep | {8{(~s_axis_rx_tlast)}});
             number_1 <= number;
@@ -1125,73 +1139,128 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            data_packet_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             data_packet_3 <= sees_data_packet_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            sees_write_2 <= 1'h0;
+        end else if (moves) begin
             sees_write_2 <= ((data_1[31:24] == 8'h0) | (data_1[31:24] == 8'h1));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            write_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             write_3 <= sees_write_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            sees_send_2 <= 1'h0;
+        end else if (moves) begin
             sees_send_2 <= ((data_1[31:24] == 8'h2) | (data_1[31:24] == 8'h3));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            send_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             send_3 <= sees_send_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            sees_ack_2 <= 1'h0;
+        end else if (moves) begin
             sees_ack_2 <= (data_1[31:24] == 8'h10);
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            ack_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             ack_3 <= sees_ack_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            sees_nak_2 <= 1'h0;
+        end else if (moves) begin
             sees_nak_2 <= (data_1[31:24] == 8'h11);
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            nak_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             nak_3 <= sees_nak_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            sees_probe_2 <= 1'h0;
+        end else if (moves) begin
             sees_probe_2 <= (data_1[31:24] == 8'h12);
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            probe_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             probe_3 <= sees_probe_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            keep_2 <= 8'h0;
+            bytes_3 <= 4'h0;
+            absent_3 <= 3'h0;
+            empty_3 <= 1'h0;
+            data_2 <= 64'h0;
+            is_beat_0_2 <= 1'h0;
+            is_beat_1_2 <= 1'h0;
+            is_beat_2_2 <= 1'h0;
+            is_beat_3_2 <= 1'h0;
+            is_beat_4_2 <= 1'h0;
+            icrc_beat_3 <= 64'h0;
+            number_2 <= 10'h0;
+            number_3 <= 10'h0;
+            length_4 <= 14'h0;
+            has_data_headers_5 <= 1'h0;
+            exceeds_mtu_5 <= 1'h0;
+            data_packet_4 <= 1'h0;
+            data_packet_5 <= 1'h0;
+            ack_4 <= 1'h0;
+            ack_5 <= 1'h0;
+            ack_size_5 <= 1'h0;
+            nak_4 <= 1'h0;
+            nak_5 <= 1'h0;
+            nak_size_5 <= 1'h0;
+            probe_4 <= 1'h0;
+            probe_5 <= 1'h0;
+            probe_size_5 <= 1'h0;
+            payload_bytes_5 <= 13'h0;
+            payload_bytes_6 <= 13'h0;
+            size_wrong_6 <= 1'h0;
+            has_payload_7 <= 1'h0;
+            ether_type_differs_2 <= 1'h0;
+        end else if (moves) begin
             keep_2 <= keep_to_first_gap;
             bytes_3 <= bytes;
             absent_3 <= (3'h0 - bytes[2:0]);
@@ -1228,144 +1297,205 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_1_3) begin
+        if (rst) begin
+            ether_type_differed_3 <= 1'h0;
+        end else if (takes_beat_1_3) begin
             ether_type_differed_3 <= ether_type_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            not_ipv4_4 <= 1'h0;
+            version_differs_2 <= 1'h0;
+        end else if (moves) begin
             not_ipv4_4 <= ether_type_differed_3;
             version_differs_2 <= (~(data_1[55:52] == 4'h4));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_1_3) begin
+        if (rst) begin
+            version_differed_3 <= 1'h0;
+        end else if (takes_beat_1_3) begin
             version_differed_3 <= version_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            header_length_differs_2 <= 1'h0;
+        end else if (moves) begin
             header_length_differs_2 <= (~(data_1[51:48] == 4'h5));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_1_3) begin
+        if (rst) begin
+            header_length_differed_3 <= 1'h0;
+        end else if (takes_beat_1_3) begin
             header_length_differed_3 <= header_length_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            more_fragments_differs_2 <= 1'h0;
+        end else if (moves) begin
             more_fragments_differs_2 <= (~(data_1[37] == 1'h0));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_2_3) begin
+        if (rst) begin
+            more_fragments_differed_3 <= 1'h0;
+        end else if (takes_beat_2_3) begin
             more_fragments_differed_3 <= more_fragments_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            fragment_offset_differs_2 <= 1'h0;
+        end else if (moves) begin
             fragment_offset_differs_2 <= (~(fragment_offset_1 == 13'h0));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_2_3) begin
+        if (rst) begin
+            fragment_offset_differed_3 <= 1'h0;
+        end else if (takes_beat_2_3) begin
             fragment_offset_differed_3 <= fragment_offset_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            protocol_differs_2 <= 1'h0;
+        end else if (moves) begin
             protocol_differs_2 <= (~(data_1[63:56] == 8'h11));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_2_3) begin
+        if (rst) begin
+            protocol_differed_3 <= 1'h0;
+        end else if (takes_beat_2_3) begin
             protocol_differed_3 <= protocol_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            ip_fields_wrong_4 <= 1'h0;
+            destination_port_differs_2 <= 1'h0;
+        end else if (moves) begin
             ip_fields_wrong_4 <= ((version_differed_3 | header_length_differed_3) | (more_fragments_differed_3 | (fragment_offset_differed_3 | protocol_differed_3)));
             destination_port_differs_2 <= (~(destination_port_1 == 16'hee48));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_4_3) begin
+        if (rst) begin
+            destination_port_differed_3 <= 1'h0;
+        end else if (takes_beat_4_3) begin
             destination_port_differed_3 <= destination_port_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            port_wrong_4 <= 1'h0;
+            wire_version_differs_2 <= 1'h0;
+        end else if (moves) begin
             port_wrong_4 <= destination_port_differed_3;
             wire_version_differs_2 <= (~(data_1[23:20] == 4'h0));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            wire_version_differed_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             wire_version_differed_3 <= wire_version_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            version_wrong_4 <= 1'h0;
+            connection_excess_differs_2 <= 1'h0;
+        end else if (moves) begin
             version_wrong_4 <= wire_version_differed_3;
             connection_excess_differs_2 <= (~(connection_excess_1 == 20'h0));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            connection_excess_differed_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             connection_excess_differed_3 <= connection_excess_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            path_excess_differs_2 <= 1'h0;
+        end else if (moves) begin
             path_excess_differs_2 <= (~(data_1[63:59] == 5'h0));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_3) begin
+        if (rst) begin
+            path_excess_differed_3 <= 1'h0;
+        end else if (takes_beat_5_3) begin
             path_excess_differed_3 <= path_excess_differs_2;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            numbers_too_large_4 <= 1'h0;
+            opcode_unknown_4 <= 1'h0;
+        end else if (moves) begin
             numbers_too_large_4 <= (connection_excess_differed_3 | path_excess_differed_3);
             opcode_unknown_4 <= (~((data_packet_3 | ack_3) | (nak_3 | probe_3)));
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_4_2) begin
+        if (rst) begin
+            destination_address_of_beat_4_2 <= 16'h0;
+        end else if (takes_beat_4_2) begin
             destination_address_of_beat_4_2 <= passing_destination_address_of_beat_4_1;
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_3_2) begin
+        if (rst) begin
+            destination_address_of_beat_3_2 <= 16'h0;
+        end else if (takes_beat_3_2) begin
             destination_address_of_beat_3_2 <= passing_destination_address_of_beat_3_1;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            local_address_2 <= 32'h0;
+            address_differs_3 <= 8'h0;
+            address_configured_3 <= 8'h0;
+            address_wrong_4 <= 1'h0;
+            truncated_5 <= 1'h0;
+            too_long_5 <= 1'h0;
+            total_length_expected_5 <= 14'h0;
+            data_3 <= 64'h0;
+            data_4 <= 64'h0;
+            is_beat_2_3 <= 1'h0;
+            is_beat_2_4 <= 1'h0;
+        end else if (moves) begin
             local_address_2 <= local_address_1;
             address_differs_3 <= address_differs;
             address_configured_3 <= address_configured;
@@ -1381,13 +1511,20 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_2_5) begin
+        if (rst) begin
+            total_length_5 <= 16'h0;
+        end else if (takes_beat_2_5) begin
             total_length_5 <= passing_total_length_4;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            total_length_differs_6 <= 4'h0;
+            udp_length_expected_5 <= 14'h0;
+            is_beat_4_3 <= 1'h0;
+            is_beat_4_4 <= 1'h0;
+        end else if (moves) begin
             total_length_differs_6 <= total_length_differs;
             udp_length_expected_5 <= (length_4 - 14'h22);
             is_beat_4_3 <= is_beat_4_2;
@@ -1396,13 +1533,32 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_4_5) begin
+        if (rst) begin
+            udp_length_5 <= 16'h0;
+        end else if (takes_beat_4_5) begin
             udp_length_5 <= passing_udp_length_4;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            udp_length_differs_6 <= 4'h0;
+            too_long_6 <= 1'h0;
+            length_wrong_7 <= 1'h0;
+            is_beat_3_3 <= 1'h0;
+            header_lane_0_4 <= 1'h0;
+            header_lane_2_4 <= 1'h0;
+            header_lane_4_4 <= 1'h0;
+            is_beat_1_3 <= 1'h0;
+            header_lane_6_4 <= 1'h0;
+            header_sum_0_5 <= 17'h0;
+            header_sum_1_5 <= 17'h0;
+            header_sum_0_6 <= 18'h0;
+            is_beat_0_3 <= 1'h0;
+            is_beat_0_4 <= 1'h0;
+            is_beat_0_5 <= 1'h0;
+            is_beat_0_6 <= 1'h0;
+        end else if (moves) begin
             udp_length_differs_6 <= udp_length_differs;
             too_long_6 <= too_long_5;
             length_wrong_7 <= ((too_long_6 | (|total_length_differs_6)) | (|udp_length_differs_6));
@@ -1423,13 +1579,161 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (header_sum_counts) begin
+        if (rst) begin
+            header_sum_7 <= 20'h0;
+        end else if (header_sum_counts) begin
             header_sum_7 <= (header_sum_before + {2'h0, header_sum_0_6});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            header_sum_wrong_8 <= 1'h0;
+            empty_4 <= 1'h0;
+            empty_5 <= 1'h0;
+            empty_6 <= 1'h0;
+            empty_7 <= 1'h0;
+            empty_8 <= 1'h0;
+            empty_9 <= 1'h0;
+            icrc_differs_10 <= 8'h0;
+            bad_2 <= 1'h0;
+            bad_3 <= 1'h0;
+            bad_4 <= 1'h0;
+            bad_5 <= 1'h0;
+            bad_6 <= 1'h0;
+            bad_7 <= 1'h0;
+            bad_8 <= 1'h0;
+            bad_9 <= 1'h0;
+            bad_10 <= 1'h0;
+            truncated_6 <= 1'h0;
+            truncated_7 <= 1'h0;
+            truncated_8 <= 1'h0;
+            truncated_9 <= 1'h0;
+            truncated_10 <= 1'h0;
+            not_ipv4_5 <= 1'h0;
+            not_ipv4_6 <= 1'h0;
+            not_ipv4_7 <= 1'h0;
+            not_ipv4_8 <= 1'h0;
+            not_ipv4_9 <= 1'h0;
+            not_ipv4_10 <= 1'h0;
+            ip_fields_wrong_5 <= 1'h0;
+            ip_fields_wrong_6 <= 1'h0;
+            ip_fields_wrong_7 <= 1'h0;
+            ip_fields_wrong_8 <= 1'h0;
+            ip_fields_wrong_9 <= 1'h0;
+            ip_fields_wrong_10 <= 1'h0;
+            header_sum_wrong_9 <= 1'h0;
+            header_sum_wrong_10 <= 1'h0;
+            address_wrong_5 <= 1'h0;
+            address_wrong_6 <= 1'h0;
+            address_wrong_7 <= 1'h0;
+            address_wrong_8 <= 1'h0;
+            address_wrong_9 <= 1'h0;
+            address_wrong_10 <= 1'h0;
+            port_wrong_5 <= 1'h0;
+            port_wrong_6 <= 1'h0;
+            port_wrong_7 <= 1'h0;
+            port_wrong_8 <= 1'h0;
+            port_wrong_9 <= 1'h0;
+            port_wrong_10 <= 1'h0;
+            length_wrong_8 <= 1'h0;
+            length_wrong_9 <= 1'h0;
+            length_wrong_10 <= 1'h0;
+            version_wrong_5 <= 1'h0;
+            version_wrong_6 <= 1'h0;
+            version_wrong_7 <= 1'h0;
+            version_wrong_8 <= 1'h0;
+            version_wrong_9 <= 1'h0;
+            version_wrong_10 <= 1'h0;
+            opcode_unknown_5 <= 1'h0;
+            opcode_unknown_6 <= 1'h0;
+            opcode_unknown_7 <= 1'h0;
+            opcode_unknown_8 <= 1'h0;
+            opcode_unknown_9 <= 1'h0;
+            opcode_unknown_10 <= 1'h0;
+            size_wrong_7 <= 1'h0;
+            size_wrong_8 <= 1'h0;
+            size_wrong_9 <= 1'h0;
+            size_wrong_10 <= 1'h0;
+            numbers_too_large_5 <= 1'h0;
+            numbers_too_large_6 <= 1'h0;
+            numbers_too_large_7 <= 1'h0;
+            numbers_too_large_8 <= 1'h0;
+            numbers_too_large_9 <= 1'h0;
+            numbers_too_large_10 <= 1'h0;
+            reasons_11 <= 11'h0;
+            last_2 <= 1'h0;
+            last_3 <= 1'h0;
+            last_4 <= 1'h0;
+            last_5 <= 1'h0;
+            last_6 <= 1'h0;
+            last_7 <= 1'h0;
+            last_8 <= 1'h0;
+            last_9 <= 1'h0;
+            last_10 <= 1'h0;
+            last_11 <= 1'h0;
+            data_packet_6 <= 1'h0;
+            data_packet_7 <= 1'h0;
+            data_packet_8 <= 1'h0;
+            data_packet_9 <= 1'h0;
+            data_packet_10 <= 1'h0;
+            data_packet_11 <= 1'h0;
+            behind_headers_2 <= 1'h0;
+            cut_2 <= 1'h0;
+            shown_3 <= 1'h0;
+            shown_4 <= 1'h0;
+            shown_5 <= 1'h0;
+            shown_6 <= 1'h0;
+            shown_7 <= 1'h0;
+            shown_8 <= 1'h0;
+            shown_9 <= 1'h0;
+            shown_10 <= 1'h0;
+            shown_11 <= 1'h0;
+            to_payload_12 <= 1'h0;
+            has_payload_8 <= 1'h0;
+            has_payload_9 <= 1'h0;
+            has_payload_10 <= 1'h0;
+            has_payload_11 <= 1'h0;
+            keep_12 <= 1'h0;
+            probe_6 <= 1'h0;
+            probe_7 <= 1'h0;
+            probe_8 <= 1'h0;
+            probe_9 <= 1'h0;
+            probe_10 <= 1'h0;
+            probe_11 <= 1'h0;
+            to_data_12 <= 1'h0;
+            ack_6 <= 1'h0;
+            ack_7 <= 1'h0;
+            ack_8 <= 1'h0;
+            ack_9 <= 1'h0;
+            ack_10 <= 1'h0;
+            ack_11 <= 1'h0;
+            nak_6 <= 1'h0;
+            nak_7 <= 1'h0;
+            nak_8 <= 1'h0;
+            nak_9 <= 1'h0;
+            nak_10 <= 1'h0;
+            nak_11 <= 1'h0;
+            to_ack_12 <= 1'h0;
+            drops_12 <= 1'h0;
+            reason_12 <= 4'h0;
+            data_5 <= 64'h0;
+            data_6 <= 64'h0;
+            data_7 <= 64'h0;
+            data_8 <= 64'h0;
+            data_9 <= 64'h0;
+            data_10 <= 64'h0;
+            data_11 <= 64'h0;
+            is_beat_5_3 <= 1'h0;
+            is_beat_5_4 <= 1'h0;
+            is_beat_5_5 <= 1'h0;
+            is_beat_5_6 <= 1'h0;
+            is_beat_5_7 <= 1'h0;
+            is_beat_5_8 <= 1'h0;
+            is_beat_5_9 <= 1'h0;
+            is_beat_5_10 <= 1'h0;
+            is_beat_5_11 <= 1'h0;
+        end else if (moves) begin
             header_sum_wrong_8 <= (~((&header_sum_7[15:4]) & (&(header_sum_7[3:0] ^ header_sum_7[19:16]))));
             empty_4 <= empty_3;
             empty_5 <= empty_4;
@@ -1531,19 +1835,7 @@ module parser (
             shown_9 <= shown_8;
             shown_10 <= shown_9;
             shown_11 <= shown_10;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            to_payload_12 <= 1'h0;
-        end else if (moves) begin
             to_payload_12 <= (active_11 & shown_11);
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             has_payload_8 <= has_payload_7;
             has_payload_9 <= has_payload_8;
             has_payload_10 <= has_payload_9;
@@ -1555,19 +1847,7 @@ module parser (
             probe_9 <= probe_8;
             probe_10 <= probe_9;
             probe_11 <= probe_10;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            to_data_12 <= 1'h0;
-        end else if (moves) begin
             to_data_12 <= (gives & (data_packet_11 | probe_11));
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             ack_6 <= ack_5;
             ack_7 <= ack_6;
             ack_8 <= ack_7;
@@ -1580,21 +1860,8 @@ module parser (
             nak_9 <= nak_8;
             nak_10 <= nak_9;
             nak_11 <= nak_10;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            to_ack_12 <= 1'h0;
-            drops_12 <= 1'h0;
-        end else if (moves) begin
             to_ack_12 <= (gives & (ack_11 | nak_11));
             drops_12 <= (ends & (~good));
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             reason_12 <= reason;
             data_5 <= data_4;
             data_6 <= data_5;
@@ -1616,7 +1883,11 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_12) begin
+        if (rst) begin
+            connection_12 <= 4'h0;
+            path_12 <= 3'h0;
+            opcode_12 <= 8'h0;
+        end else if (takes_beat_5_12) begin
             connection_12 <= data_11[51:48];
             path_12 <= data_11[58:56];
             opcode_12 <= data_11[31:24];
@@ -1624,20 +1895,36 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            data_12 <= 64'h0;
+            last_12 <= 1'h0;
+        end else if (moves) begin
             data_12 <= data_11;
             last_12 <= last_11;
         end
     end
 
     always @(posedge clk) begin
-        if (takes_beat_5_12) begin
+        if (rst) begin
+            flags_12 <= 4'h0;
+        end else if (takes_beat_5_12) begin
             flags_12 <= data_11[19:16];
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_6_2 <= 1'h0;
+            is_beat_6_3 <= 1'h0;
+            is_beat_6_4 <= 1'h0;
+            is_beat_6_5 <= 1'h0;
+            is_beat_6_6 <= 1'h0;
+            is_beat_6_7 <= 1'h0;
+            is_beat_6_8 <= 1'h0;
+            is_beat_6_9 <= 1'h0;
+            is_beat_6_10 <= 1'h0;
+            is_beat_6_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_6_2 <= is_beat_6_1;
             is_beat_6_3 <= is_beat_6_2;
             is_beat_6_4 <= is_beat_6_3;
@@ -1652,14 +1939,37 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_6_12) begin
+        if (rst) begin
+            psn_12 <= 24'h0;
+            timestamp_12 <= 32'h0;
+        end else if (takes_beat_6_12) begin
             psn_12 <= passing_psn_11;
             timestamp_12 <= passing_timestamp_11;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            arrival_2 <= 32'h0;
+            arrival_3 <= 32'h0;
+            arrival_4 <= 32'h0;
+            arrival_5 <= 32'h0;
+            arrival_6 <= 32'h0;
+            arrival_7 <= 32'h0;
+            arrival_8 <= 32'h0;
+            arrival_9 <= 32'h0;
+            arrival_10 <= 32'h0;
+            arrival_11 <= 32'h0;
+            arrival_12 <= 32'h0;
+            is_beat_1_4 <= 1'h0;
+            is_beat_1_5 <= 1'h0;
+            is_beat_1_6 <= 1'h0;
+            is_beat_1_7 <= 1'h0;
+            is_beat_1_8 <= 1'h0;
+            is_beat_1_9 <= 1'h0;
+            is_beat_1_10 <= 1'h0;
+            is_beat_1_11 <= 1'h0;
+        end else if (moves) begin
             arrival_2 <= arrival_1;
             arrival_3 <= arrival_2;
             arrival_4 <= arrival_3;
@@ -1683,13 +1993,48 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (takes_beat_1_12) begin
+        if (rst) begin
+            ecn_12 <= 2'h0;
+        end else if (takes_beat_1_12) begin
             ecn_12 <= data_11[57:56];
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            plane_2 <= 2'h0;
+            plane_3 <= 2'h0;
+            plane_4 <= 2'h0;
+            plane_5 <= 2'h0;
+            plane_6 <= 2'h0;
+            plane_7 <= 2'h0;
+            plane_8 <= 2'h0;
+            plane_9 <= 2'h0;
+            plane_10 <= 2'h0;
+            plane_11 <= 2'h0;
+            plane_12 <= 2'h0;
+            payload_bytes_7 <= 13'h0;
+            payload_bytes_8 <= 13'h0;
+            payload_bytes_9 <= 13'h0;
+            payload_bytes_10 <= 13'h0;
+            payload_bytes_11 <= 13'h0;
+            payload_bytes_12 <= 13'h0;
+            is_beat_7_2 <= 1'h0;
+            is_beat_7_3 <= 1'h0;
+            is_beat_7_4 <= 1'h0;
+            is_beat_7_5 <= 1'h0;
+            is_beat_7_6 <= 1'h0;
+            is_beat_7_7 <= 1'h0;
+            is_beat_7_8 <= 1'h0;
+            is_beat_7_9 <= 1'h0;
+            is_beat_7_10 <= 1'h0;
+            is_beat_7_11 <= 1'h0;
+            is_beat_0_7 <= 1'h0;
+            is_beat_0_8 <= 1'h0;
+            is_beat_0_9 <= 1'h0;
+            is_beat_0_10 <= 1'h0;
+            is_beat_0_11 <= 1'h0;
+        end else if (moves) begin
             plane_2 <= plane_1;
             plane_3 <= plane_2;
             plane_4 <= plane_3;
@@ -1726,14 +2071,28 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_7_12) begin
+        if (rst) begin
+            data_stream_12 <= 16'h0;
+            data_message_12 <= 24'h0;
+        end else if (clears_or_takes_beat_7_12) begin
             data_stream_12 <= (passing_data_stream_11 & {16{(data_packet_11 & is_beat_7_11)}});
             data_message_12 <= (passing_data_message_11 & {24{(data_packet_11 & is_beat_7_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_8_2 <= 1'h0;
+            is_beat_8_3 <= 1'h0;
+            is_beat_8_4 <= 1'h0;
+            is_beat_8_5 <= 1'h0;
+            is_beat_8_6 <= 1'h0;
+            is_beat_8_7 <= 1'h0;
+            is_beat_8_8 <= 1'h0;
+            is_beat_8_9 <= 1'h0;
+            is_beat_8_10 <= 1'h0;
+            is_beat_8_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_8_2 <= is_beat_8_1;
             is_beat_8_3 <= is_beat_8_2;
             is_beat_8_4 <= is_beat_8_3;
@@ -1748,25 +2107,42 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_8_12) begin
+        if (rst) begin
+            data_message_length_of_beat_8_12 <= 8'h0;
+        end else if (clears_or_takes_beat_8_12) begin
             data_message_length_of_beat_8_12 <= (data_11[7:0] & {8{(data_packet_11 & is_beat_8_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_7_12) begin
+        if (rst) begin
+            data_message_length_of_beat_7_12 <= 24'h0;
+        end else if (clears_or_takes_beat_7_12) begin
             data_message_length_of_beat_7_12 <= (passing_data_message_length_of_beat_7_11 & {24{(data_packet_11 & is_beat_7_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_8_12) begin
+        if (rst) begin
+            data_offset_12 <= 32'h0;
+        end else if (clears_or_takes_beat_8_12) begin
             data_offset_12 <= (passing_data_offset_11 & {32{(data_packet_11 & is_beat_8_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_9_2 <= 1'h0;
+            is_beat_9_3 <= 1'h0;
+            is_beat_9_4 <= 1'h0;
+            is_beat_9_5 <= 1'h0;
+            is_beat_9_6 <= 1'h0;
+            is_beat_9_7 <= 1'h0;
+            is_beat_9_8 <= 1'h0;
+            is_beat_9_9 <= 1'h0;
+            is_beat_9_10 <= 1'h0;
+            is_beat_9_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_9_2 <= is_beat_9_1;
             is_beat_9_3 <= is_beat_9_2;
             is_beat_9_4 <= is_beat_9_3;
@@ -1781,19 +2157,32 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_9_12) begin
+        if (rst) begin
+            data_immediate_of_beat_9_12 <= 8'h0;
+        end else if (clears_or_takes_beat_9_12) begin
             data_immediate_of_beat_9_12 <= (data_11[7:0] & {8{(data_packet_11 & is_beat_9_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_8_12) begin
+        if (rst) begin
+            data_immediate_of_beat_8_12 <= 24'h0;
+        end else if (clears_or_takes_beat_8_12) begin
             data_immediate_of_beat_8_12 <= (passing_data_immediate_of_beat_8_11 & {24{(data_packet_11 & is_beat_8_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            write_4 <= 1'h0;
+            write_5 <= 1'h0;
+            write_6 <= 1'h0;
+            write_7 <= 1'h0;
+            write_8 <= 1'h0;
+            write_9 <= 1'h0;
+            write_10 <= 1'h0;
+            write_11 <= 1'h0;
+        end else if (moves) begin
             write_4 <= write_3;
             write_5 <= write_4;
             write_6 <= write_5;
@@ -1806,13 +2195,26 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_9_12) begin
+        if (rst) begin
+            key_12 <= 32'h0;
+        end else if (clears_or_takes_beat_9_12) begin
             key_12 <= (passing_key_11 & {32{(write_11 & is_beat_9_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_10_2 <= 1'h0;
+            is_beat_10_3 <= 1'h0;
+            is_beat_10_4 <= 1'h0;
+            is_beat_10_5 <= 1'h0;
+            is_beat_10_6 <= 1'h0;
+            is_beat_10_7 <= 1'h0;
+            is_beat_10_8 <= 1'h0;
+            is_beat_10_9 <= 1'h0;
+            is_beat_10_10 <= 1'h0;
+            is_beat_10_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_10_2 <= is_beat_10_1;
             is_beat_10_3 <= is_beat_10_2;
             is_beat_10_4 <= is_beat_10_3;
@@ -1827,13 +2229,24 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_10_12) begin
+        if (rst) begin
+            address_12 <= 64'h0;
+        end else if (clears_or_takes_beat_10_12) begin
             address_12 <= (passing_address_11 & {64{(write_11 & is_beat_10_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            send_4 <= 1'h0;
+            send_5 <= 1'h0;
+            send_6 <= 1'h0;
+            send_7 <= 1'h0;
+            send_8 <= 1'h0;
+            send_9 <= 1'h0;
+            send_10 <= 1'h0;
+            send_11 <= 1'h0;
+        end else if (moves) begin
             send_4 <= send_3;
             send_5 <= send_4;
             send_6 <= send_5;
@@ -1846,43 +2259,66 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_9_12) begin
+        if (rst) begin
+            receive_12 <= 24'h0;
+        end else if (clears_or_takes_beat_9_12) begin
             receive_12 <= (passing_receive_11 & {24{(send_11 & is_beat_9_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_6_12) begin
+        if (rst) begin
+            ack_psn_12 <= 24'h0;
+        end else if (clears_or_takes_beat_6_12) begin
             ack_psn_12 <= (passing_ack_psn_11 & {24{(ack_11 & is_beat_6_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_10_12) begin
+        if (rst) begin
+            ack_vector_of_beat_10_12 <= 64'h0;
+        end else if (clears_or_takes_beat_10_12) begin
             ack_vector_of_beat_10_12 <= (passing_ack_vector_of_beat_10_11 & {64{(ack_11 & is_beat_10_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_9_12) begin
+        if (rst) begin
+            ack_vector_of_beat_9_12 <= 64'h0;
+        end else if (clears_or_takes_beat_9_12) begin
             ack_vector_of_beat_9_12 <= (passing_ack_vector_of_beat_9_11 & {64{(ack_11 & is_beat_9_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_8_12) begin
+        if (rst) begin
+            ack_vector_of_beat_8_12 <= 64'h0;
+        end else if (clears_or_takes_beat_8_12) begin
             ack_vector_of_beat_8_12 <= (passing_ack_vector_of_beat_8_11 & {64{(ack_11 & is_beat_8_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_7_12) begin
+        if (rst) begin
+            ack_vector_of_beat_7_12 <= 64'h0;
+        end else if (clears_or_takes_beat_7_12) begin
             ack_vector_of_beat_7_12 <= (passing_ack_vector_of_beat_7_11 & {64{(ack_11 & is_beat_7_11)}});
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_11_2 <= 1'h0;
+            is_beat_11_3 <= 1'h0;
+            is_beat_11_4 <= 1'h0;
+            is_beat_11_5 <= 1'h0;
+            is_beat_11_6 <= 1'h0;
+            is_beat_11_7 <= 1'h0;
+            is_beat_11_8 <= 1'h0;
+            is_beat_11_9 <= 1'h0;
+            is_beat_11_10 <= 1'h0;
+            is_beat_11_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_11_2 <= is_beat_11_1;
             is_beat_11_3 <= is_beat_11_2;
             is_beat_11_4 <= is_beat_11_3;
@@ -1897,7 +2333,11 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_11_12) begin
+        if (rst) begin
+            ack_echo_12 <= 32'h0;
+            ack_hold_12 <= 16'h0;
+            ack_packets_12 <= 16'h0;
+        end else if (clears_or_takes_beat_11_12) begin
             ack_echo_12 <= (passing_ack_echo_11 & {32{(ack_11 & is_beat_11_11)}});
             ack_hold_12 <= (passing_ack_hold_11 & {16{(ack_11 & is_beat_11_11)}});
             ack_packets_12 <= (passing_ack_packets_11 & {16{(ack_11 & is_beat_11_11)}});
@@ -1905,7 +2345,18 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            is_beat_12_2 <= 1'h0;
+            is_beat_12_3 <= 1'h0;
+            is_beat_12_4 <= 1'h0;
+            is_beat_12_5 <= 1'h0;
+            is_beat_12_6 <= 1'h0;
+            is_beat_12_7 <= 1'h0;
+            is_beat_12_8 <= 1'h0;
+            is_beat_12_9 <= 1'h0;
+            is_beat_12_10 <= 1'h0;
+            is_beat_12_11 <= 1'h0;
+        end else if (moves) begin
             is_beat_12_2 <= is_beat_12_1;
             is_beat_12_3 <= is_beat_12_2;
             is_beat_12_4 <= is_beat_12_3;
@@ -1920,7 +2371,11 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_12_12) begin
+        if (rst) begin
+            ack_marked_12 <= 16'h0;
+            ack_hint_12 <= 12'h0;
+            ack_window_state_12 <= 4'h0;
+        end else if (clears_or_takes_beat_12_12) begin
             ack_marked_12 <= (passing_ack_marked_11 & {16{(ack_11 & is_beat_12_11)}});
             ack_hint_12 <= (passing_ack_hint_11 & {12{(ack_11 & is_beat_12_11)}});
             ack_window_state_12 <= (data_11[27:24] & {4{(ack_11 & is_beat_12_11)}});
@@ -1928,7 +2383,11 @@ module parser (
     end
 
     always @(posedge clk) begin
-        if (clears_or_takes_beat_7_12) begin
+        if (rst) begin
+            nak_stream_12 <= 16'h0;
+            nak_message_12 <= 24'h0;
+            nak_code_12 <= 8'h0;
+        end else if (clears_or_takes_beat_7_12) begin
             nak_stream_12 <= (passing_nak_stream_11 & {16{(nak_11 & is_beat_7_11)}});
             nak_message_12 <= (passing_nak_message_11 & {24{(nak_11 & is_beat_7_11)}});
             nak_code_12 <= (data_11[47:40] & {8{(nak_11 & is_beat_7_11)}});

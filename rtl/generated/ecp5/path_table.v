@@ -806,61 +806,51 @@ module path_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 7'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 7'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 7'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_path;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_path <= 7'h0;
+            input_clear <= 1'h0;
+            input_plane <= 2'h0;
+            input_source_port <= 16'h0;
+            input_state <= 2'h0;
+            input_window <= 12'h0;
+            input_acknowledged <= 9'h0;
+            input_lost <= 9'h0;
+            input_marked <= 9'h0;
+            input_rtt_valid <= 1'h0;
+            input_rtt <= 20'h0;
+            input_now <= 32'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_path <= s_axis_op_path;
             input_clear <= s_axis_op_clear;
@@ -902,6 +892,218 @@ module path_table (
             select_3 <= 1'h0;
             select_4 <= 1'h0;
             select_5 <= 1'h0;
+            path_1 <= 7'h0;
+            path_2 <= 7'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            op_4 <= 3'h0;
+            op_5 <= 3'h0;
+            op_6 <= 3'h0;
+            op_7 <= 3'h0;
+            op_8 <= 3'h0;
+            op_9 <= 3'h0;
+            op_10 <= 3'h0;
+            path_3 <= 7'h0;
+            path_4 <= 7'h0;
+            path_5 <= 7'h0;
+            path_6 <= 7'h0;
+            path_7 <= 7'h0;
+            sweep_3 <= 1'h0;
+            sweep_4 <= 1'h0;
+            sweep_5 <= 1'h0;
+            sweep_6 <= 1'h0;
+            sweep_7 <= 1'h0;
+            active_3 <= 1'h0;
+            active_4 <= 1'h0;
+            active_5 <= 1'h0;
+            active_6 <= 1'h0;
+            active_7 <= 1'h0;
+            on_path_3 <= 1'h0;
+            on_path_4 <= 1'h0;
+            on_path_5 <= 1'h0;
+            configure_1 <= 1'h0;
+            send_1 <= 1'h0;
+            acknowledge_1 <= 1'h0;
+            timeout_1 <= 1'h0;
+            new_clear_1 <= 1'h0;
+            new_rtt_valid_1 <= 1'h0;
+            any_acknowledged_1 <= 1'h0;
+            returned_1 <= 10'h0;
+            idle_2 <= 1'h1;
+            forget_2 <= 1'h1;
+            empty_2 <= 1'h1;
+            configure_2 <= 1'h0;
+            timeout_2 <= 1'h0;
+            send_2 <= 1'h0;
+            sample_2 <= 1'h0;
+            progress_2 <= 1'h0;
+            touch_2 <= 1'h0;
+            new_state_1 <= 2'h0;
+            new_state_2 <= 2'h0;
+            new_window_1 <= 12'h0;
+            new_window_2 <= 12'h0;
+            new_now_1 <= 32'h0;
+            new_now_2 <= 32'h0;
+            new_rtt_1 <= 20'h0;
+            rtt_2 <= 20'h0;
+            new_acknowledged_1 <= 9'h0;
+            packets_added_2 <= 9'h0;
+            new_marked_1 <= 9'h0;
+            marked_added_2 <= 9'h0;
+            step_2 <= 11'h0;
+            context_2 <= 136'h0;
+            slow_context_2 <= 39'h0;
+            state_3 <= 2'h0;
+            state_4 <= 2'h0;
+            state_5 <= 2'h0;
+            state_6 <= 2'h0;
+            state_7 <= 2'h0;
+            state_8 <= 2'h0;
+            state_9 <= 2'h0;
+            state_10 <= 2'h0;
+            window_3 <= 12'h0;
+            window_4 <= 12'h0;
+            window_5 <= 12'h0;
+            window_6 <= 12'h0;
+            window_7 <= 12'h0;
+            window_8 <= 12'h0;
+            window_9 <= 12'h0;
+            window_10 <= 12'h0;
+            in_flight_3 <= 8'h0;
+            in_flight_4 <= 8'h0;
+            in_flight_5 <= 8'h0;
+            in_flight_6 <= 8'h0;
+            in_flight_7 <= 8'h0;
+            in_flight_8 <= 8'h0;
+            in_flight_9 <= 8'h0;
+            in_flight_10 <= 8'h0;
+            smoothed8_3 <= 23'h0;
+            rtt_valid_3 <= 1'h0;
+            rtt_valid_4 <= 1'h0;
+            rtt_valid_5 <= 1'h0;
+            rtt_valid_6 <= 1'h0;
+            rtt_valid_7 <= 1'h0;
+            rtt_valid_8 <= 1'h0;
+            rtt_valid_9 <= 1'h0;
+            rtt_valid_10 <= 1'h0;
+            rtt_error_3 <= 22'h0;
+            backoff_3 <= 4'h0;
+            backoff_4 <= 4'h0;
+            backoff_5 <= 4'h0;
+            backoff_6 <= 4'h0;
+            backoff_7 <= 4'h0;
+            backoff_8 <= 4'h0;
+            backoff_9 <= 4'h0;
+            backoff_10 <= 4'h0;
+            packets_3 <= 16'h0;
+            packets_4 <= 16'h0;
+            packets_5 <= 16'h0;
+            packets_6 <= 16'h0;
+            packets_7 <= 16'h0;
+            packets_8 <= 16'h0;
+            packets_9 <= 16'h0;
+            packets_10 <= 16'h0;
+            marked_3 <= 16'h0;
+            marked_4 <= 16'h0;
+            marked_5 <= 16'h0;
+            marked_6 <= 16'h0;
+            marked_7 <= 16'h0;
+            marked_8 <= 16'h0;
+            marked_9 <= 16'h0;
+            marked_10 <= 16'h0;
+            epoch_3 <= 22'h0;
+            last_progress_3 <= 32'h0;
+            last_progress_4 <= 32'h0;
+            last_progress_5 <= 32'h0;
+            last_progress_6 <= 32'h0;
+            last_progress_7 <= 32'h0;
+            last_progress_8 <= 32'h0;
+            last_progress_9 <= 32'h0;
+            last_progress_10 <= 32'h0;
+            four_ahead_2 <= 1'h0;
+            forget_3 <= 1'h0;
+            variance_rest_3 <= 22'h0;
+            variance4_4 <= 22'h0;
+            variance4_5 <= 22'h0;
+            variance4_6 <= 22'h0;
+            utilisation_3 <= 16'h0;
+            epochs_3 <= 22'h0;
+            utilised_4 <= 16'h0;
+            sent_3 <= 1'h0;
+            sent_4 <= 1'h0;
+            utilisation_5 <= 16'h0;
+            utilisation_6 <= 16'h0;
+            utilisation_7 <= 16'h0;
+            utilisation_8 <= 16'h0;
+            utilisation_9 <= 16'h0;
+            utilisation_10 <= 16'h0;
+            eligible_4 <= 1'h0;
+            smoothed_rtt_4 <= 20'h0;
+            smoothed_rtt_5 <= 20'h0;
+            smoothed_rtt_6 <= 20'h0;
+            smoothed_rtt_7 <= 20'h0;
+            smoothed_rtt_8 <= 20'h0;
+            smoothed_rtt_9 <= 20'h0;
+            smoothed_rtt_10 <= 20'h0;
+            rtt_variance_7 <= 20'h0;
+            rtt_variance_8 <= 20'h0;
+            rtt_variance_9 <= 20'h0;
+            rtt_variance_10 <= 20'h0;
+            same_2_ahead_3 <= 1'h0;
+            same_2_ahead_4 <= 1'h0;
+            same_2_ahead_5 <= 1'h0;
+            same_3_ahead_3 <= 1'h0;
+            same_3_ahead_4 <= 1'h0;
+            same_3_ahead_5 <= 1'h0;
+            same_4_ahead_3 <= 1'h0;
+            same_4_ahead_4 <= 1'h0;
+            same_4_ahead_5 <= 1'h0;
+            same_1_ahead_3 <= 1'h0;
+            same_next_4 <= 1'h0;
+            same_next_5 <= 1'h0;
+            same_next_6 <= 1'h0;
+            vector_6 <= 8'h0;
+            vector_7 <= 8'h0;
+            vector_read_3 <= 8'h0;
+            vector_base_4 <= 8'h0;
+            place_4 <= 8'h0;
+            vector_5 <= 8'h0;
+            vector_prefix_6 <= 7'h0;
+            vector_first_6 <= 8'h0;
+            found_6 <= 1'h0;
+            found_7 <= 1'h0;
+            found_8 <= 1'h0;
+            found_9 <= 1'h0;
+            found_10 <= 1'h0;
+            turn_8 <= 15'h0;
+            turn_9 <= 15'h0;
+            turn_read_5 <= 15'h0;
+            turn_base_6 <= 15'h0;
+            turn_7 <= 15'h0;
+            result_path_8 <= 7'h0;
+            result_path_9 <= 7'h0;
+            result_path_10 <= 7'h0;
+            new_route_1 <= 18'h0;
+            new_route_2 <= 18'h0;
+            new_route_3 <= 18'h0;
+            new_route_4 <= 18'h0;
+            new_route_5 <= 18'h0;
+            new_route_6 <= 18'h0;
+            new_route_7 <= 18'h0;
+            route_write_8 <= 1'h0;
+            new_route_8 <= 18'h0;
+            new_route_9 <= 18'h0;
+            new_route_10 <= 18'h0;
+            route_10 <= 18'h0;
+            route_is_new_10 <= 1'h0;
+            route_is_none_10 <= 1'h0;
+            timeout_variance_5 <= 22'h0;
+            timeout_6 <= 23'h0;
+            timeout_7 <= 26'h0;
+            timeout_8 <= 38'h0;
+            timeout_9 <= 31'h0;
+            timeout_10 <= 31'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
@@ -918,11 +1120,6 @@ module path_table (
             select_3 <= select_2;
             select_4 <= select_3;
             select_5 <= select_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             path_1 <= input_path;
             path_2 <= path_1;
             op_1 <= input_op;
@@ -940,25 +1137,6 @@ module path_table (
             path_5 <= path_4;
             path_6 <= path_5;
             path_7 <= path_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            sweep_3 <= 1'h0;
-            sweep_4 <= 1'h0;
-            sweep_5 <= 1'h0;
-            sweep_6 <= 1'h0;
-            sweep_7 <= 1'h0;
-            active_3 <= 1'h0;
-            active_4 <= 1'h0;
-            active_5 <= 1'h0;
-            active_6 <= 1'h0;
-            active_7 <= 1'h0;
-            on_path_3 <= 1'h0;
-            on_path_4 <= 1'h0;
-            on_path_5 <= 1'h0;
-        end else if (moves) begin
             sweep_3 <= clearing;
             sweep_4 <= sweep_3;
             sweep_5 <= sweep_4;
@@ -972,11 +1150,6 @@ module path_table (
             on_path_3 <= next_on_path_3;
             on_path_4 <= on_path_3;
             on_path_5 <= on_path_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             configure_1 <= (input_op == 3'h0);
             send_1 <= (input_op == 3'h2);
             acknowledge_1 <= (input_op == 3'h3);
@@ -985,23 +1158,9 @@ module path_table (
             new_rtt_valid_1 <= input_rtt_valid;
             any_acknowledged_1 <= (|input_acknowledged);
             returned_1 <= ({1'h0, input_acknowledged} + {1'h0, input_lost});
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            idle_2 <= 1'h1;
-            forget_2 <= 1'h1;
-            empty_2 <= 1'h1;
-        end else if (moves) begin
             idle_2 <= (select_1 | clearing);
             forget_2 <= ((select_1 | clear_1) | clearing);
             empty_2 <= (((select_1 | clear_1) | timeout_1) | clearing);
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             configure_2 <= configure_1;
             timeout_2 <= timeout_1;
             send_2 <= send_1;
@@ -1160,19 +1319,7 @@ module path_table (
             new_route_5 <= new_route_4;
             new_route_6 <= new_route_5;
             new_route_7 <= new_route_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            route_write_8 <= 1'h0;
-        end else if (moves) begin
             route_write_8 <= (((op_7 == 3'h0) & valid_7) | sweep_7);
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             new_route_8 <= (new_route_7 & {18{(~sweep_7)}});
             new_route_9 <= new_route_8;
             new_route_10 <= new_route_9;

@@ -83,6 +83,7 @@ module placement (
     wire write_put;
     wire write_take;
     wire [137:0] write_entry;
+    wire write_keep;
     wire write_queue_s_axis_tready;
     wire write_queue_m_axis_tvalid;
     wire [137:0] write_queue_m_axis_tdata;
@@ -108,6 +109,7 @@ module placement (
     wire [60:0] beat_number;
     wire [63:0] beat_address;
     wire [137:0] write_new_entry;
+    wire write_gates;
     wire leaves;
     wire releases;
     reg [4:0] released;
@@ -172,11 +174,12 @@ module placement (
         .m_axis_tdata(beat_queue_m_axis_tdata)
     );
 
-    axis_register_138 write_queue (
+    axis_register_2_136 write_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(write_put),
         .s_axis_tdata(write_entry),
+        .s_axis_tkeep(write_keep),
         .m_axis_tready(write_take),
         .s_axis_tready(write_queue_s_axis_tready),
         .m_axis_tvalid(write_queue_m_axis_tvalid),
@@ -245,20 +248,22 @@ module placement (
     assign beat_address[2:0] = 3'h0;
     assign beat_address[63:3] = beat_number;
     assign write_put = (writes | empties);
-    assign write_new_entry[63:0] = (s_axis_aligned_tdata & {64{writes}});
-    assign write_new_entry[71:64] = (s_axis_aligned_tkeep & {8{writes}});
-    assign write_new_entry[72] = (s_axis_aligned_tlast & writes);
-    assign write_new_entry[136:73] = (beat_address & {64{writes}});
-    assign write_new_entry[137] = empties;
+    assign write_new_entry[0] = (s_axis_aligned_tlast & writes);
+    assign write_new_entry[1] = empties;
+    assign write_new_entry[65:2] = s_axis_aligned_tdata;
+    assign write_new_entry[73:66] = s_axis_aligned_tkeep;
+    assign write_new_entry[137:74] = beat_address;
     assign write_entry = write_new_entry;
-    assign m_axis_write_tvalid = (write_queue_m_axis_tvalid & (~write_queue_m_axis_tdata[137]));
-    assign m_axis_write_tdata = write_queue_m_axis_tdata[63:0];
-    assign m_axis_write_tkeep = write_queue_m_axis_tdata[71:64];
-    assign m_axis_write_tlast = write_queue_m_axis_tdata[72];
-    assign m_axis_write_address = write_queue_m_axis_tdata[136:73];
-    assign leaves = (write_queue_m_axis_tdata[137] | m_axis_write_tready);
+    assign write_gates = writes;
+    assign write_keep = write_gates;
+    assign m_axis_write_tvalid = (write_queue_m_axis_tvalid & (~write_queue_m_axis_tdata[1]));
+    assign m_axis_write_tdata = write_queue_m_axis_tdata[65:2];
+    assign m_axis_write_tkeep = write_queue_m_axis_tdata[73:66];
+    assign m_axis_write_tlast = write_queue_m_axis_tdata[0];
+    assign m_axis_write_address = write_queue_m_axis_tdata[137:74];
+    assign leaves = (write_queue_m_axis_tdata[1] | m_axis_write_tready);
     assign write_take = leaves;
-    assign releases = ((write_queue_m_axis_tvalid & leaves) & (write_queue_m_axis_tdata[137] | write_queue_m_axis_tdata[72]));
+    assign releases = ((write_queue_m_axis_tvalid & leaves) & (write_queue_m_axis_tdata[1] | write_queue_m_axis_tdata[0]));
     assign m_axis_count_tvalid = may_count;
     assign m_axis_count_stream = (tokens_queue_m_axis_tdata[5:0] & {6{may_count}});
     assign m_axis_count_message = (tokens_queue_m_axis_tdata[29:6] & {24{may_count}});

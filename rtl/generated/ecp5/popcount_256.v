@@ -3,6 +3,7 @@
 // Latency 3 clocks, initiation interval 1.
 module popcount_256 (
     input wire clk, // Clock.
+    input wire rst, // Synchronous reset, active high.
     input wire enable, // Move in this clock.
     input wire [255:0] bits, // Any bits.
     output wire [8:0] count // How many are set.
@@ -415,7 +416,29 @@ module popcount_256 (
     assign count = count_of_all;
 
     always @(posedge clk) begin
-        if (enable) begin
+        if (rst) begin
+            count_of_16_0 <= 5'h0;
+            count_of_16_1 <= 5'h0;
+            count_of_16_2 <= 5'h0;
+            count_of_16_3 <= 5'h0;
+            count_of_16_4 <= 5'h0;
+            count_of_16_5 <= 5'h0;
+            count_of_16_6 <= 5'h0;
+            count_of_16_7 <= 5'h0;
+            count_of_16_8 <= 5'h0;
+            count_of_16_9 <= 5'h0;
+            count_of_16_10 <= 5'h0;
+            count_of_16_11 <= 5'h0;
+            count_of_16_12 <= 5'h0;
+            count_of_16_13 <= 5'h0;
+            count_of_16_14 <= 5'h0;
+            count_of_16_15 <= 5'h0;
+            count_of_64_0 <= 7'h0;
+            count_of_64_1 <= 7'h0;
+            count_of_64_2 <= 7'h0;
+            count_of_64_3 <= 7'h0;
+            count_of_all <= 9'h0;
+        end else if (enable) begin
             count_of_16_0 <= count_of_16_0_sum;
             count_of_16_1 <= count_of_16_1_sum;
             count_of_16_2 <= count_of_16_2_sum;

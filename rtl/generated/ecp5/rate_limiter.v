@@ -568,41 +568,17 @@ module rate_limiter (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 4'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 4'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 4'h0;
         end else if (moves) begin
             recent_1_valid <= issue;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= issue_connection;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
@@ -610,13 +586,13 @@ module rate_limiter (
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_connection <= 4'h0;
+            input_rate <= 12'h0;
+            input_burst <= 20'h0;
+            input_bytes <= 14'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_connection <= s_axis_op_connection;
             input_rate <= s_axis_op_rate;
@@ -629,14 +605,146 @@ module rate_limiter (
         if (rst) begin
             valid_1 <= 1'h0;
             valid_2 <= 1'h0;
+            connection_1 <= 4'h0;
+            connection_2 <= 4'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            op_4 <= 3'h0;
+            op_5 <= 3'h0;
+            op_6 <= 3'h0;
+            op_7 <= 3'h0;
+            op_8 <= 3'h0;
+            op_9 <= 3'h0;
+            recheck_1 <= 1'h0;
+            recheck_2 <= 1'h0;
+            now_1 <= 32'h0;
+            now_2 <= 32'h0;
+            rate_given_1 <= 12'h0;
+            rate_given_2 <= 12'h0;
+            burst_1 <= 20'h0;
+            bytes_given_1 <= 14'h0;
+            bytes_given_2 <= 14'h0;
+            configures_2 <= 1'h0;
+            sets_rate_2 <= 1'h0;
+            charges_2 <= 1'h0;
+            cap_given_2 <= 20'h0;
+            valid_3 <= 1'h0;
+            valid_4 <= 1'h0;
+            valid_5 <= 1'h0;
+            valid_6 <= 1'h0;
+            valid_7 <= 1'h0;
+            valid_8 <= 1'h0;
+            valid_9 <= 1'h0;
+            connection_3 <= 4'h0;
+            connection_4 <= 4'h0;
+            connection_5 <= 4'h0;
+            connection_6 <= 4'h0;
+            connection_7 <= 4'h0;
+            connection_8 <= 4'h0;
+            connection_9 <= 4'h0;
+            connection_10 <= 4'h0;
+            connection_11 <= 4'h0;
+            connection_12 <= 4'h0;
+            connection_13 <= 4'h0;
+            recheck_3 <= 1'h0;
+            recheck_4 <= 1'h0;
+            recheck_5 <= 1'h0;
+            recheck_6 <= 1'h0;
+            recheck_7 <= 1'h0;
+            recheck_8 <= 1'h0;
+            recheck_9 <= 1'h0;
+            settles_3 <= 1'h0;
+            settles_4 <= 1'h0;
+            settles_5 <= 1'h0;
+            settles_6 <= 1'h0;
+            settles_7 <= 1'h0;
+            settles_8 <= 1'h0;
+            settles_9 <= 1'h0;
+            fills_3 <= 1'h0;
+            fills_4 <= 1'h0;
+            fills_5 <= 1'h0;
+            fills_6 <= 1'h0;
+            sweep_3 <= 1'h0;
+            sweep_4 <= 1'h0;
+            sweep_5 <= 1'h0;
+            sweep_6 <= 1'h0;
+            sweep_7 <= 1'h0;
+            sweep_8 <= 1'h0;
+            sets_rate_3 <= 1'h0;
+            now_3 <= 32'h0;
+            rate_given_3 <= 12'h0;
+            cap_given_3 <= 20'h0;
+            bytes_3 <= 14'h0;
+            bytes_4 <= 14'h0;
+            bytes_5 <= 14'h0;
+            bytes_6 <= 14'h0;
+            bytes_7 <= 14'h0;
+            last_3 <= 32'h0;
+            rate_3 <= 12'h0;
+            cap_3 <= 20'h0;
+            elapsed_4 <= 32'h0;
+            rate_4 <= 12'h0;
+            mantissa_4 <= 8'h0;
+            mantissa_5 <= 8'h0;
+            mantissa_6 <= 8'h0;
+            mantissa_7 <= 8'h0;
+            mantissa_8 <= 8'h0;
+            exponent_4 <= 4'h0;
+            exponent_5 <= 4'h0;
+            exponent_6 <= 4'h0;
+            exponent_7 <= 4'h0;
+            exponent_8 <= 4'h0;
+            exponent_9 <= 4'h0;
+            exponent_10 <= 4'h0;
+            exponent_11 <= 4'h0;
+            cap_after_4 <= 20'h0;
+            cap_after_5 <= 20'h0;
+            cap_after_6 <= 20'h0;
+            cap_after_7 <= 20'h0;
+            elapsed_5 <= 18'h0;
+            scaled_5 <= 15'h0;
+            late_shift_5 <= 1'h0;
+            late_shift_6 <= 1'h0;
+            product_6 <= 33'h0;
+            accrual_7 <= 37'h0;
+            fills_7 <= 1'h0;
+            fills_8 <= 1'h0;
+            level_8 <= 37'h0;
+            net_8 <= 38'h0;
+            ceiling_8 <= 21'h0;
+            bucket_8 <= 38'h0;
+            tokens_9 <= 37'h0;
+            waited_9 <= 1'h0;
+            has_rate_9 <= 1'h0;
+            waits_10 <= 1'h0;
+            waits_11 <= 1'h0;
+            waits_12 <= 1'h0;
+            waits_13 <= 1'h0;
+            deficit_10 <= 18'h0;
+            reciprocal_10 <= 17'h0;
+            wait_11 <= 35'h0;
+            slots_12 <= 9'h0;
+            fine_shift_12 <= 2'h0;
+            offset_13 <= 6'h0;
+            insert_valid_1 <= 1'h0;
+            insert_slot_1 <= 6'h0;
+            insert_connection_1 <= 4'h0;
+            insert_valid_2 <= 1'h0;
+            insert_slot_2 <= 6'h0;
+            insert_connection_2 <= 4'h0;
+            insert_follows_2 <= 1'h0;
+            insert_neighbour_2 <= 1'h0;
+            insert_valid_3 <= 1'h0;
+            insert_connection_3 <= 4'h0;
+            insert_follows_3 <= 1'h0;
+            insert_neighbour_3 <= 1'h0;
+            insert_old_head_3 <= 4'h0;
+            insert_connection_4 <= 4'h0;
+            wheel_occupied <= 64'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             connection_1 <= issue_connection;
             connection_2 <= connection_1;
             op_1 <= issue_op;
@@ -661,19 +769,6 @@ module rate_limiter (
             sets_rate_2 <= sets_rate;
             charges_2 <= (op_1 == 3'h1);
             cap_given_2 <= cap_given;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            valid_3 <= 1'h0;
-            valid_4 <= 1'h0;
-            valid_5 <= 1'h0;
-            valid_6 <= 1'h0;
-            valid_7 <= 1'h0;
-            valid_8 <= 1'h0;
-            valid_9 <= 1'h0;
-        end else if (moves) begin
             valid_3 <= valid_2;
             valid_4 <= valid_3;
             valid_5 <= valid_4;
@@ -681,11 +776,6 @@ module rate_limiter (
             valid_7 <= valid_6;
             valid_8 <= valid_7;
             valid_9 <= valid_8;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             connection_3 <= entering;
             connection_4 <= connection_3;
             connection_5 <= connection_4;
@@ -767,108 +857,58 @@ module rate_limiter (
             tokens_9 <= tokens_after;
             waited_9 <= waited;
             has_rate_9 <= (|mantissa_8);
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            waits_10 <= 1'h0;
-            waits_11 <= 1'h0;
-            waits_12 <= 1'h0;
-            waits_13 <= 1'h0;
-        end else if (moves) begin
             waits_10 <= waits;
             waits_11 <= waits_10;
             waits_12 <= waits_11;
             waits_13 <= waits_12;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             deficit_10 <= deficit_cut;
             reciprocal_10 <= reciprocals_quotient;
             wait_11 <= ({17'h0, deficit_10} * {18'h0, reciprocal_10});
             slots_12 <= slots_cut;
             fine_shift_12 <= exponent_11[1:0];
             offset_13 <= offset_cut;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            insert_valid_1 <= 1'h0;
-        end else if (moves) begin
             insert_valid_1 <= waits_13;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             insert_slot_1 <= insert_slot;
             insert_connection_1 <= connection_13;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            insert_valid_2 <= 1'h0;
-        end else if (moves) begin
             insert_valid_2 <= insert_valid_1;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             insert_slot_2 <= insert_slot_1;
             insert_connection_2 <= insert_connection_1;
             insert_follows_2 <= wheel_occupied[insert_slot_1];
             insert_neighbour_2 <= insert_neighbour;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            insert_valid_3 <= 1'h0;
-        end else if (moves) begin
             insert_valid_3 <= insert_valid_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             insert_connection_3 <= insert_connection_2;
             insert_follows_3 <= insert_follows_2;
             insert_neighbour_3 <= insert_neighbour_2;
             insert_old_head_3 <= heads_insert_read_data;
             insert_connection_4 <= insert_connection_3;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            wheel_occupied <= 64'h0;
-        end else if (moves) begin
             wheel_occupied <= ((wheel_occupied | occupied_set) & (~occupied_clear));
         end
     end
 
     always @(posedge clk) begin
-        if (cursor_moves) begin
+        if (rst) begin
+            wheel_cursor <= 6'h0;
+            wheel_next <= 6'h0;
+        end else if (cursor_moves) begin
             wheel_cursor <= cursor_next;
             wheel_next <= next_next;
         end
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            link_read <= 5'h0;
+            first_head <= 4'h0;
+        end else if (moves) begin
             link_read <= links_read_data;
             first_head <= heads_serve_read_data;
         end
     end
 
     always @(posedge clk) begin
-        if (head_changes) begin
+        if (rst) begin
+            wheel_head <= 4'h0;
+        end else if (head_changes) begin
             wheel_head <= head_next;
         end
     end

@@ -342,61 +342,46 @@ module receive_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 6'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 6'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 6'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_stream;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 2'h0;
+            input_stream <= 6'h0;
+            input_number <= 24'h0;
+            input_offset <= 32'h0;
+            input_bytes <= 13'h0;
+            input_address <= 64'h0;
+            input_length <= 32'h0;
+            input_identifier <= 32'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_stream <= s_axis_op_stream;
             input_number <= s_axis_op_number;
@@ -425,6 +410,47 @@ module receive_table (
             valid_5 <= 1'h0;
             valid_6 <= 1'h0;
             valid_7 <= 1'h0;
+            op_1 <= 2'h0;
+            op_2 <= 2'h0;
+            op_3 <= 2'h0;
+            op_4 <= 2'h0;
+            op_5 <= 2'h0;
+            op_6 <= 2'h0;
+            op_7 <= 2'h0;
+            stream_1 <= 6'h0;
+            stream_2 <= 6'h0;
+            stream_3 <= 6'h0;
+            stream_4 <= 6'h0;
+            stream_5 <= 6'h0;
+            stream_6 <= 6'h0;
+            stream_7 <= 6'h0;
+            asked_1 <= 24'h0;
+            asked_2 <= 24'h0;
+            offset_1 <= 32'h0;
+            offset_2 <= 32'h0;
+            offset_3 <= 32'h0;
+            offset_4 <= 32'h0;
+            offset_5 <= 32'h0;
+            bytes_1 <= 13'h0;
+            bytes_2 <= 13'h0;
+            bytes_3 <= 13'h0;
+            post_1 <= 1'h0;
+            post_2 <= 1'h0;
+            match_1 <= 1'h0;
+            match_2 <= 1'h0;
+            match_3 <= 1'h0;
+            match_4 <= 1'h0;
+            match_5 <= 1'h0;
+            match_6 <= 1'h0;
+            complete_1 <= 1'h0;
+            complete_2 <= 1'h0;
+            complete_3 <= 1'h0;
+            complete_4 <= 1'h0;
+            complete_5 <= 1'h0;
+            complete_6 <= 1'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
+            counts_2 <= 53'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
@@ -433,11 +459,6 @@ module receive_table (
             valid_5 <= valid_4;
             valid_6 <= valid_5;
             valid_7 <= valid_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -462,28 +483,6 @@ module receive_table (
             bytes_1 <= input_bytes;
             bytes_2 <= bytes_1;
             bytes_3 <= bytes_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            post_1 <= 1'h0;
-            post_2 <= 1'h0;
-            match_1 <= 1'h0;
-            match_2 <= 1'h0;
-            match_3 <= 1'h0;
-            match_4 <= 1'h0;
-            match_5 <= 1'h0;
-            match_6 <= 1'h0;
-            complete_1 <= 1'h0;
-            complete_2 <= 1'h0;
-            complete_3 <= 1'h0;
-            complete_4 <= 1'h0;
-            complete_5 <= 1'h0;
-            complete_6 <= 1'h0;
-            init_1 <= 1'h0;
-            init_2 <= 1'h0;
-        end else if (moves) begin
             post_1 <= (issue & (input_op == 2'h0));
             post_2 <= post_1;
             match_1 <= (issue & (input_op == 2'h1));
@@ -500,11 +499,6 @@ module receive_table (
             complete_6 <= complete_5;
             init_1 <= (issue & (input_op == 2'h3));
             init_2 <= init_1;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             counts_2 <= counts_1;
         end
     end
@@ -518,7 +512,40 @@ module receive_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            open_4 <= 5'h0;
+            open_5 <= 5'h0;
+            open_6 <= 5'h0;
+            open_7 <= 5'h0;
+            number_3 <= 24'h0;
+            number_4 <= 24'h0;
+            number_5 <= 24'h0;
+            number_6 <= 24'h0;
+            number_7 <= 24'h0;
+            posts_3 <= 1'h0;
+            offered_entry_1 <= 128'h0;
+            offered_entry_2 <= 128'h0;
+            offered_entry_3 <= 128'h0;
+            entry_5 <= 128'h0;
+            ahead_4 <= 24'h0;
+            not_posted_5 <= 1'h0;
+            gone_5 <= 1'h0;
+            missing_6 <= 1'h0;
+            gone_6 <= 1'h0;
+            end_4 <= 33'h0;
+            end_5 <= 33'h0;
+            too_long_6 <= 1'h0;
+            address_low_6 <= 33'h0;
+            address_high_6 <= 32'h0;
+            identifier_6 <= 32'h0;
+            done_3 <= 1'h0;
+            done_4 <= 1'h0;
+            done_5 <= 1'h0;
+            done_6 <= 1'h0;
+            status_7 <= 3'h0;
+            address_7 <= 64'h0;
+            identifier_7 <= 32'h0;
+        end else if (moves) begin
             open_4 <= counts_3[52:48];
             open_5 <= open_4;
             open_6 <= open_5;
@@ -528,19 +555,7 @@ module receive_table (
             number_5 <= number_4;
             number_6 <= number_5;
             number_7 <= number_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            posts_3 <= 1'h0;
-        end else if (moves) begin
             posts_3 <= posts_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             offered_entry_1 <= input_entry;
             offered_entry_2 <= offered_entry_1;
             offered_entry_3 <= offered_entry_2;

@@ -595,61 +595,51 @@ module request_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 6'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 6'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 6'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_stream;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_stream <= 6'h0;
+            input_message <= 24'h0;
+            input_packet <= 20'h0;
+            input_tag <= 1'h0;
+            input_receive <= 24'h0;
+            input_kind <= 2'h0;
+            input_length <= 32'h0;
+            input_local <= 64'h0;
+            input_remote <= 64'h0;
+            input_key <= 32'h0;
+            input_immediate <= 32'h0;
+            input_identifier <= 32'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_stream <= s_axis_op_stream;
             input_message <= s_axis_op_message;
@@ -685,6 +675,116 @@ module request_table (
             valid_7 <= 1'h0;
             valid_8 <= 1'h0;
             valid_9 <= 1'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            op_4 <= 3'h0;
+            op_5 <= 3'h0;
+            op_6 <= 3'h0;
+            op_7 <= 3'h0;
+            op_8 <= 3'h0;
+            op_9 <= 3'h0;
+            stream_1 <= 6'h0;
+            stream_2 <= 6'h0;
+            stream_3 <= 6'h0;
+            stream_4 <= 6'h0;
+            stream_5 <= 6'h0;
+            stream_6 <= 6'h0;
+            stream_7 <= 6'h0;
+            stream_8 <= 6'h0;
+            stream_9 <= 6'h0;
+            tag_1 <= 1'h0;
+            tag_2 <= 1'h0;
+            tag_3 <= 1'h0;
+            tag_4 <= 1'h0;
+            tag_5 <= 1'h0;
+            tag_6 <= 1'h0;
+            tag_7 <= 1'h0;
+            tag_8 <= 1'h0;
+            tag_9 <= 1'h0;
+            message_1 <= 24'h0;
+            message_2 <= 24'h0;
+            message_3 <= 24'h0;
+            message_4 <= 24'h0;
+            message_5 <= 24'h0;
+            asked_1 <= 20'h0;
+            asked_2 <= 20'h0;
+            asked_3 <= 20'h0;
+            receive_1 <= 24'h0;
+            receive_2 <= 24'h0;
+            receive_3 <= 24'h0;
+            receive_4 <= 24'h0;
+            post_1 <= 1'h0;
+            post_2 <= 1'h0;
+            post_3 <= 1'h0;
+            post_4 <= 1'h0;
+            post_5 <= 1'h0;
+            next_1 <= 1'h0;
+            next_2 <= 1'h0;
+            next_3 <= 1'h0;
+            read_1 <= 1'h0;
+            read_2 <= 1'h0;
+            read_3 <= 1'h0;
+            read_4 <= 1'h0;
+            release_1 <= 1'h0;
+            release_2 <= 1'h0;
+            release_3 <= 1'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
+            init_3 <= 1'h0;
+            init_4 <= 1'h0;
+            init_5 <= 1'h0;
+            hit4_1 <= 1'h0;
+            hit5_1 <= 1'h0;
+            hit6_1 <= 1'h0;
+            hit4_2 <= 1'h0;
+            length_1 <= 32'h0;
+            even_2 <= 1'h0;
+            whole_packets_2 <= 20'h0;
+            last_packet_3 <= 20'h0;
+            last_packet_4 <= 20'h0;
+            last_packet_5 <= 20'h0;
+            offered_request_1 <= 258'h0;
+            offered_request_2 <= 258'h0;
+            offered_request_3 <= 258'h0;
+            offered_request_4 <= 258'h0;
+            offered_request_5 <= 258'h0;
+            context_7 <= 87'h0;
+            context_2 <= 87'h0;
+            context_passing_2 <= 87'h0;
+            context_3 <= 87'h0;
+            posts_4 <= 1'h0;
+            nexts_4 <= 1'h0;
+            releases_4 <= 1'h0;
+            ahead_4 <= 8'h0;
+            packet_about_4 <= 20'h0;
+            packet_about_5 <= 20'h0;
+            packet_about_6 <= 20'h0;
+            packet_about_7 <= 20'h0;
+            packet_about_8 <= 20'h0;
+            oldest_4 <= 24'h0;
+            receives_4 <= 24'h0;
+            receives_5 <= 24'h0;
+            packet_4 <= 20'h0;
+            packet_5 <= 20'h0;
+            place_4 <= 4'h0;
+            sent_4 <= 5'h0;
+            unsent_4 <= 5'h0;
+            held_4 <= 5'h0;
+            number_5 <= 24'h0;
+            oldest_5 <= 24'h0;
+            receives_next_5 <= 24'h0;
+            held_5 <= 5'h0;
+            place_5 <= 4'h0;
+            sent_5 <= 5'h0;
+            unsent_5 <= 5'h0;
+            packet_next_5 <= 20'h0;
+            place_last_5 <= 4'h0;
+            sent_last_5 <= 5'h0;
+            unsent_last_5 <= 5'h0;
+            packet_last_5 <= 20'h0;
+            posts_5 <= 1'h0;
+            last_of_current_5 <= 20'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
@@ -695,11 +795,6 @@ module request_table (
             valid_7 <= valid_6;
             valid_8 <= valid_7;
             valid_9 <= valid_8;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -739,32 +834,6 @@ module request_table (
             receive_2 <= receive_1;
             receive_3 <= receive_2;
             receive_4 <= receive_3;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            post_1 <= 1'h0;
-            post_2 <= 1'h0;
-            post_3 <= 1'h0;
-            post_4 <= 1'h0;
-            post_5 <= 1'h0;
-            next_1 <= 1'h0;
-            next_2 <= 1'h0;
-            next_3 <= 1'h0;
-            read_1 <= 1'h0;
-            read_2 <= 1'h0;
-            read_3 <= 1'h0;
-            read_4 <= 1'h0;
-            release_1 <= 1'h0;
-            release_2 <= 1'h0;
-            release_3 <= 1'h0;
-            init_1 <= 1'h0;
-            init_2 <= 1'h0;
-            init_3 <= 1'h0;
-            init_4 <= 1'h0;
-            init_5 <= 1'h0;
-        end else if (moves) begin
             post_1 <= (issue & (input_op == 3'h0));
             post_2 <= post_1;
             post_3 <= post_2;
@@ -785,11 +854,6 @@ module request_table (
             init_3 <= init_2;
             init_4 <= init_3;
             init_5 <= init_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             hit4_1 <= ((input_stream == stream_4) & valid_4);
             hit5_1 <= ((input_stream == stream_5) & valid_5);
             hit6_1 <= ((input_stream == stream_6) & valid_6);
@@ -809,23 +873,9 @@ module request_table (
             context_2 <= context_read;
             context_passing_2 <= context_passing;
             context_3 <= context_now;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            posts_4 <= 1'h0;
-            nexts_4 <= 1'h0;
-            releases_4 <= 1'h0;
-        end else if (moves) begin
             posts_4 <= (post_3 & (~held_3[4]));
             nexts_4 <= (next_3 & (|unsent_3));
             releases_4 <= (release_3 & (|sent_3));
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             ahead_4 <= ahead_3;
             packet_about_4 <= packet_about_3;
             packet_about_5 <= packet_about_4;
@@ -853,19 +903,7 @@ module request_table (
             sent_last_5 <= sent_last_new;
             unsent_last_5 <= unsent_last_new;
             packet_last_5 <= packet_last_new;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            posts_5 <= 1'h0;
-        end else if (moves) begin
             posts_5 <= posts_4;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             last_of_current_5 <= last_packets_read_data;
         end
     end
@@ -879,15 +917,10 @@ module request_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
-            left_unsent_7 <= (|context_6[81:77]);
-            left_unsent_8 <= left_unsent_7;
-            left_unsent_9 <= left_unsent_8;
-        end
-    end
-
-    always @(posedge clk) begin
         if (rst) begin
+            left_unsent_7 <= 1'h0;
+            left_unsent_8 <= 1'h0;
+            left_unsent_9 <= 1'h0;
             gives_packet_5 <= 1'h0;
             gives_packet_6 <= 1'h0;
             gives_packet_7 <= 1'h0;
@@ -895,7 +928,37 @@ module request_table (
             released_5 <= 1'h0;
             released_6 <= 1'h0;
             released_7 <= 1'h0;
+            message_about_6 <= 24'h0;
+            message_about_7 <= 24'h0;
+            message_about_8 <= 24'h0;
+            message_about_9 <= 24'h0;
+            status_6 <= 2'h0;
+            status_7 <= 2'h0;
+            status_8 <= 2'h0;
+            status_9 <= 2'h0;
+            request_7 <= 282'h0;
+            named_request_8 <= 66'h0;
+            named_request_9 <= 66'h0;
+            packet_request_8 <= 88'h0;
+            packet_request_9 <= 88'h0;
+            offset_9 <= 20'h0;
+            packets_left_8 <= 20'h0;
+            rest_8 <= 12'h0;
+            no_rest_8 <= 1'h0;
+            last_9 <= 1'h0;
+            bytes_9 <= 13'h0;
+            local_within_8 <= 12'h0;
+            local_middle_8 <= 21'h0;
+            local_high_8 <= 32'h0;
+            local_9 <= 64'h0;
+            remote_within_8 <= 12'h0;
+            remote_middle_8 <= 21'h0;
+            remote_high_8 <= 32'h0;
+            remote_9 <= 64'h0;
         end else if (moves) begin
+            left_unsent_7 <= (|context_6[81:77]);
+            left_unsent_8 <= left_unsent_7;
+            left_unsent_9 <= left_unsent_8;
             gives_packet_5 <= (nexts_4 | there_4);
             gives_packet_6 <= gives_packet_5;
             gives_packet_7 <= gives_packet_6;
@@ -903,11 +966,6 @@ module request_table (
             released_5 <= releases_4;
             released_6 <= released_5;
             released_7 <= released_6;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             message_about_6 <= message_5_about;
             message_about_7 <= message_about_6;
             message_about_8 <= message_about_7;

@@ -548,7 +548,15 @@ module retirement (
     end
 
     always @(posedge clk) begin
-        if (begins) begin
+        if (rst) begin
+            base <= 24'h0;
+            acknowledged <= 9'h0;
+            lost <= 10'h0;
+            its_path <= 7'h0;
+            its_marked <= 16'h0;
+            its_rtt <= 20'h0;
+            its_rtt_valid <= 1'h0;
+        end else if (begins) begin
             base <= sacked_queue_m_axis_tdata[25:2];
             acknowledged <= sacked_queue_m_axis_tdata[34:26];
             lost <= ({1'h0, value_1} + {1'h0, value_2});
@@ -560,13 +568,17 @@ module retirement (
     end
 
     always @(posedge clk) begin
-        if (state_read_2) begin
+        if (rst) begin
+            marked_since <= 16'h0;
+        end else if (state_read_2) begin
             marked_since <= (its_marked - word_marked);
         end
     end
 
     always @(posedge clk) begin
-        if ((state_read_2 | walks)) begin
+        if (rst) begin
+            retired <= 24'h0;
+        end else if ((state_read_2 | walks)) begin
             retired <= next_retired;
         end
     end

@@ -156,61 +156,40 @@ module retry_table (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 7'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 7'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 7'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_path;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 1'h0;
+            input_path <= 7'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_path <= s_axis_op_path;
         end
@@ -229,15 +208,17 @@ module retry_table (
             valid_1 <= 1'h0;
             valid_2 <= 1'h0;
             valid_3 <= 1'h0;
+            op_1 <= 1'h0;
+            op_2 <= 1'h0;
+            op_3 <= 1'h0;
+            path_1 <= 7'h0;
+            path_2 <= 7'h0;
+            path_3 <= 7'h0;
+            kept_2 <= 1'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
             valid_3 <= valid_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -257,7 +238,9 @@ module retry_table (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            ready_3 <= 1'h0;
+        end else if (moves) begin
             ready_3 <= (marks_2 & (~kept_2));
         end
     end

@@ -656,6 +656,7 @@ module sack_tx (
 
     interval_256 window (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .valid(window_valid),
         .first(window_first),
@@ -665,6 +666,7 @@ module sack_tx (
 
     interval_256 left (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .valid(accepted_7),
         .first(old_base_7),
@@ -674,6 +676,7 @@ module sack_tx (
 
     interval_256 stays (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .valid(stays_valid),
         .first(base_7),
@@ -683,6 +686,7 @@ module sack_tx (
 
     popcount_256 newly_count (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .bits(newly_9),
         .count(newly_count_count)
@@ -690,6 +694,7 @@ module sack_tx (
 
     popcount_256 again_count (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .bits(again_9),
         .count(again_count_count)
@@ -697,6 +702,7 @@ module sack_tx (
 
     popcount_256 first_count (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .bits(first_9),
         .count(first_count_count)
@@ -704,6 +710,7 @@ module sack_tx (
 
     interval_256 window_after (
         .clk(clk),
+        .rst(rst),
         .enable(moves),
         .valid(window_after_valid),
         .first(base_9),
@@ -1634,61 +1641,44 @@ module sack_tx (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 7'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 7'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 7'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_path;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_path <= 7'h0;
+            input_psn <= 24'h0;
+            input_vector <= 256'h0;
+            input_echo <= 32'h0;
+            input_now <= 32'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_path <= s_axis_op_path;
             input_psn <= s_axis_op_psn;
@@ -1721,6 +1711,130 @@ module sack_tx (
             valid_11 <= 1'h0;
             valid_12 <= 1'h0;
             valid_13 <= 1'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            op_4 <= 3'h0;
+            op_5 <= 3'h0;
+            op_6 <= 3'h0;
+            op_7 <= 3'h0;
+            op_8 <= 3'h0;
+            op_9 <= 3'h0;
+            op_10 <= 3'h0;
+            op_11 <= 3'h0;
+            op_12 <= 3'h0;
+            op_13 <= 3'h0;
+            path_1 <= 7'h0;
+            path_2 <= 7'h0;
+            path_3 <= 7'h0;
+            path_4 <= 7'h0;
+            path_5 <= 7'h0;
+            path_6 <= 7'h0;
+            path_7 <= 7'h0;
+            path_8 <= 7'h0;
+            path_9 <= 7'h0;
+            path_10 <= 7'h0;
+            path_11 <= 7'h0;
+            path_12 <= 7'h0;
+            path_13 <= 7'h0;
+            psn_1 <= 24'h0;
+            psn_2 <= 24'h0;
+            psn_3 <= 24'h0;
+            psn_4 <= 24'h0;
+            psn_5 <= 24'h0;
+            echo_1 <= 32'h0;
+            echo_2 <= 32'h0;
+            echo_3 <= 32'h0;
+            echo_4 <= 32'h0;
+            echo_5 <= 32'h0;
+            now_1 <= 32'h0;
+            now_2 <= 32'h0;
+            now_3 <= 32'h0;
+            now_4 <= 32'h0;
+            now_5 <= 32'h0;
+            now_6 <= 32'h0;
+            now_7 <= 32'h0;
+            now_8 <= 32'h0;
+            init_1 <= 1'h0;
+            init_2 <= 1'h0;
+            init_3 <= 1'h0;
+            init_4 <= 1'h0;
+            init_5 <= 1'h0;
+            init_6 <= 1'h0;
+            init_7 <= 1'h0;
+            send_1 <= 1'h0;
+            send_2 <= 1'h0;
+            send_3 <= 1'h0;
+            send_4 <= 1'h0;
+            acknowledge_1 <= 1'h0;
+            acknowledge_2 <= 1'h0;
+            acknowledge_3 <= 1'h0;
+            acknowledge_4 <= 1'h0;
+            retransmit_1 <= 1'h0;
+            retransmit_2 <= 1'h0;
+            retransmit_3 <= 1'h0;
+            retransmit_4 <= 1'h0;
+            retransmit_5 <= 1'h0;
+            retransmit_6 <= 1'h0;
+            retransmit_7 <= 1'h0;
+            retransmit_8 <= 1'h0;
+            retransmit_9 <= 1'h0;
+            probe_1 <= 1'h0;
+            probe_2 <= 1'h0;
+            probe_3 <= 1'h0;
+            probe_4 <= 1'h0;
+            probe_5 <= 1'h0;
+            probe_6 <= 1'h0;
+            probe_7 <= 1'h0;
+            timeout_1 <= 1'h0;
+            timeout_2 <= 1'h0;
+            timeout_3 <= 1'h0;
+            timeout_4 <= 1'h0;
+            timeout_5 <= 1'h0;
+            timeout_6 <= 1'h0;
+            timeout_7 <= 1'h0;
+            reserved_1 <= 1'h0;
+            reserved_2 <= 1'h0;
+            reserved_3 <= 1'h0;
+            reserved_4 <= 1'h0;
+            vector_1 <= 256'h0;
+            vector_2 <= 256'h0;
+            vector_3 <= 256'h0;
+            vector_4 <= 256'h0;
+            vector_5 <= 256'h0;
+            vector_6 <= 256'h0;
+            vector_7 <= 256'h0;
+            psn_groups_1 <= 16'h0;
+            psn_groups_2 <= 16'h0;
+            psn_groups_3 <= 16'h0;
+            psn_groups_4 <= 16'h0;
+            vector_any_2 <= 16'h0;
+            vector_any_3 <= 16'h0;
+            vector_any_4 <= 16'h0;
+            vector_last_2 <= 64'h0;
+            vector_last_3 <= 64'h0;
+            vector_last_4 <= 64'h0;
+            vector_last_5 <= 64'h0;
+            vector_last_6 <= 64'h0;
+            hit4_1 <= 1'h0;
+            hit4_2 <= 1'h0;
+            hit4_3 <= 1'h0;
+            hit4_4 <= 1'h0;
+            hit4_5 <= 1'h0;
+            hit4_6 <= 1'h0;
+            hit5_1 <= 1'h0;
+            hit5_2 <= 1'h0;
+            hit5_3 <= 1'h0;
+            hit5_4 <= 1'h0;
+            hit5_5 <= 1'h0;
+            hit6_1 <= 1'h0;
+            hit6_2 <= 1'h0;
+            hit6_3 <= 1'h0;
+            hit6_4 <= 1'h0;
+            hit6_5 <= 1'h0;
+            hit7_1 <= 1'h0;
+            hit7_2 <= 1'h0;
+            hit7_3 <= 1'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
@@ -1735,11 +1849,6 @@ module sack_tx (
             valid_11 <= valid_10;
             valid_12 <= valid_11;
             valid_13 <= valid_12;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= op_0;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -1876,7 +1985,17 @@ module sack_tx (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            psns_8 <= 48'h0;
+            psns_passing_2 <= 48'h0;
+            psns_overtaken_1 <= 1'h0;
+            psns_2 <= 48'h0;
+            psns_3 <= 48'h0;
+            base_4 <= 24'h0;
+            base_5 <= 24'h0;
+            next_4 <= 24'h0;
+            next_5 <= 24'h0;
+        end else if (moves) begin
             psns_8 <= psns_7;
             psns_passing_2 <= psns_passing;
             psns_overtaken_1 <= (hit5_0 | (hit6_0 | hit7_0));
@@ -1898,7 +2017,171 @@ module sack_tx (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            progress_10 <= 107'h0;
+            progress_passing_4 <= 107'h0;
+            progress_overtaken_3 <= 1'h0;
+            progress_4 <= 107'h0;
+            progress_5 <= 107'h0;
+            frontier_6 <= 10'h0;
+            mark_6 <= 32'h0;
+            mark_7 <= 32'h0;
+            probe_sent_6 <= 32'h0;
+            probe_sent_7 <= 32'h0;
+            probe_out_6 <= 1'h0;
+            probe_out_7 <= 1'h0;
+            last_sent_6 <= 32'h0;
+            last_sent_7 <= 32'h0;
+            last_sent_8 <= 32'h0;
+            stale_4 <= 1'h0;
+            beyond_4 <= 1'h0;
+            full_4 <= 1'h0;
+            at_rest_4 <= 1'h0;
+            mark_reached_6 <= 1'h0;
+            last_reached_6 <= 1'h0;
+            probe_reached_6 <= 1'h0;
+            near_psn_6 <= 10'h0;
+            past_frontier_6 <= 1'h0;
+            accepted_5 <= 1'h0;
+            accepted_6 <= 1'h0;
+            accepted_7 <= 1'h0;
+            sent_5 <= 1'h0;
+            rises_5 <= 1'h0;
+            rises_6 <= 1'h0;
+            rises_7 <= 1'h0;
+            sent_6 <= 1'h0;
+            sent_7 <= 1'h0;
+            tail_7 <= 1'h0;
+            tail_8 <= 1'h0;
+            tail_9 <= 1'h0;
+            tail_10 <= 1'h0;
+            turn_7 <= 1'h0;
+            all_lost_7 <= 1'h0;
+            update_7 <= 1'h0;
+            update_8 <= 1'h0;
+            update_9 <= 1'h0;
+            probe_answered_7 <= 1'h0;
+            probe_answered_8 <= 1'h0;
+            probe_answered_9 <= 1'h0;
+            probe_answered_10 <= 1'h0;
+            probe_answered_11 <= 1'h0;
+            probe_answered_12 <= 1'h0;
+            probe_answered_13 <= 1'h0;
+            status_5 <= 2'h0;
+            status_6 <= 2'h0;
+            status_7 <= 2'h0;
+            status_8 <= 2'h0;
+            base_6 <= 24'h0;
+            old_base_6 <= 9'h0;
+            old_base_7 <= 9'h0;
+            next_6 <= 24'h0;
+            psn_out_6 <= 24'h0;
+            psn_out_7 <= 24'h0;
+            psn_out_8 <= 24'h0;
+            psn_out_9 <= 24'h0;
+            psn_out_10 <= 24'h0;
+            psn_out_11 <= 24'h0;
+            psn_out_12 <= 24'h0;
+            base_7 <= 9'h0;
+            next_7 <= 10'h0;
+            base_8 <= 9'h0;
+            base_9 <= 9'h0;
+            next_8 <= 10'h0;
+            next_9 <= 10'h0;
+            laps_4 <= 1'h0;
+            next_group_4 <= 16'h0;
+            below_next_4 <= 16'h0;
+            next_lanes_4 <= 16'h0;
+            candidates_5 <= 32'h0;
+            at_next_5 <= 16'h0;
+            at_next_any_6 <= 1'h0;
+            at_next_last_6 <= 4'h0;
+            group_any_6 <= 1'h0;
+            group_last_6 <= 5'h0;
+            last_7 <= 10'h0;
+            last_any_7 <= 1'h0;
+            codes_11 <= 512'h0;
+            codes_passing_6 <= 512'h0;
+            codes_6 <= 512'h0;
+            low_7 <= 256'h0;
+            high_7 <= 256'h0;
+            window_7 <= 256'h0;
+            base_group_7 <= 16'h0;
+            base_groups_7 <= 16'h0;
+            base_lanes_7 <= 16'h0;
+            base_group_8 <= 16'h0;
+            base_group_9 <= 16'h0;
+            base_groups_8 <= 16'h0;
+            base_lanes_8 <= 16'h0;
+            pending_8 <= 256'h0;
+            pending_quarters_8 <= 4'h0;
+            pending_groups_8 <= 16'h0;
+            pending_at_base_8 <= 16'h0;
+            own_lane_9 <= 16'h0;
+            own_9 <= 1'h0;
+            other_group_9 <= 16'h0;
+            firsts_9 <= 256'h0;
+            again_lane_10 <= 16'h0;
+            again_group_10 <= 16'h0;
+            position_11 <= 8'h0;
+            position_12 <= 8'h0;
+            found_9 <= 1'h0;
+            found_10 <= 1'h0;
+            found_11 <= 1'h0;
+            found_12 <= 1'h0;
+            status_9 <= 2'h0;
+            status_10 <= 2'h0;
+            status_11 <= 2'h0;
+            status_12 <= 2'h0;
+            status_13 <= 2'h0;
+            mark_8 <= 32'h0;
+            probe_sent_8 <= 32'h0;
+            probe_out_8 <= 1'h0;
+            start_7 <= 10'h0;
+            start_8 <= 10'h0;
+            start_9 <= 9'h0;
+            past_last_8 <= 10'h0;
+            higher_8 <= 1'h0;
+            follows_8 <= 1'h0;
+            settled_frontier_8 <= 10'h0;
+            unlost_9 <= 10'h0;
+            sends_8 <= 1'h0;
+            high_8 <= 256'h0;
+            low_8 <= 256'h0;
+            again_8 <= 256'h0;
+            at_tail_8 <= 256'h0;
+            vector_8 <= 256'h0;
+            window_8 <= 256'h0;
+            high_9 <= 256'h0;
+            low_9 <= 256'h0;
+            newly_9 <= 256'h0;
+            first_9 <= 256'h0;
+            again_9 <= 256'h0;
+            at_tail_9 <= 64'h0;
+            high_10 <= 256'h0;
+            low_10 <= 256'h0;
+            outstanding_10 <= 9'h0;
+            outstanding_11 <= 9'h0;
+            outstanding_12 <= 9'h0;
+            outstanding_13 <= 9'h0;
+            tail_open_10 <= 1'h0;
+            tail_again_10 <= 1'h0;
+            tail_11 <= 1'h0;
+            tail_12 <= 1'h0;
+            tail_13 <= 1'h0;
+            passed_10 <= 9'h0;
+            passed_11 <= 9'h0;
+            passed_12 <= 9'h0;
+            holes_13 <= 9'h0;
+            acknowledged_13 <= 9'h0;
+            lost_again_13 <= 9'h0;
+            window_11 <= 256'h0;
+            remain_12 <= 16'h0;
+            pending_13 <= 1'h0;
+            wraps_12 <= 1'h0;
+            next_lap_12 <= 16'h0;
+            psn_out_13 <= 24'h0;
+        end else if (moves) begin
             progress_10 <= progress_9;
             progress_passing_4 <= progress_passing;
             progress_overtaken_3 <= (hit5_2 | (hit6_2 | hit7_2));

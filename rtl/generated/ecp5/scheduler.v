@@ -258,61 +258,42 @@ module scheduler (
     always @(posedge clk) begin
         if (rst) begin
             recent_1_valid <= 1'h0;
+            recent_1_key <= 4'h0;
+            recent_2_valid <= 1'h0;
+            recent_2_key <= 4'h0;
+            recent_3_valid <= 1'h0;
+            recent_3_key <= 4'h0;
         end else if (moves) begin
             recent_1_valid <= issue_spaced;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_1_key <= input_connection;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_2_valid <= 1'h0;
-        end else if (moves) begin
             recent_2_valid <= recent_1_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_2_key <= recent_1_key;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            recent_3_valid <= 1'h0;
-        end else if (moves) begin
             recent_3_valid <= recent_2_valid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             recent_3_key <= recent_2_key;
         end
     end
 
     always @(posedge clk) begin
-        input_waits_1 <= next_input_waits_1;
-        input_waits_2 <= next_input_waits_2;
-        input_waits_3 <= next_input_waits_3;
+        if (rst) begin
+            input_waits_1 <= 1'h0;
+            input_waits_2 <= 1'h0;
+            input_waits_3 <= 1'h0;
+        end else begin
+            input_waits_1 <= next_input_waits_1;
+            input_waits_2 <= next_input_waits_2;
+            input_waits_3 <= next_input_waits_3;
+        end
     end
 
     always @(posedge clk) begin
         if (rst) begin
             input_valid <= 1'h0;
+            input_op <= 3'h0;
+            input_connection <= 4'h0;
+            input_stream <= 2'h0;
+            input_flag <= 1'h0;
         end else if (input_ready) begin
             input_valid <= s_axis_op_tvalid;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (input_ready) begin
             input_op <= s_axis_op_op;
             input_connection <= s_axis_op_connection;
             input_stream <= s_axis_op_stream;
@@ -333,15 +314,28 @@ module scheduler (
             valid_1 <= 1'h0;
             valid_2 <= 1'h0;
             valid_3 <= 1'h0;
+            op_1 <= 3'h0;
+            op_2 <= 3'h0;
+            op_3 <= 3'h0;
+            connection_1 <= 4'h0;
+            connection_2 <= 4'h0;
+            connection_3 <= 4'h0;
+            stream_1 <= 2'h0;
+            flag_1 <= 1'h0;
+            flag_2 <= 1'h0;
+            take_2 <= 1'h0;
+            block_2 <= 1'h0;
+            sent_2 <= 1'h0;
+            open_2 <= 1'h0;
+            rate_2 <= 1'h0;
+            start_2 <= 1'h0;
+            stop_2 <= 1'h0;
+            mask_2 <= 4'h0;
+            word_2 <= 11'h0;
         end else if (moves) begin
             valid_1 <= issue;
             valid_2 <= valid_1;
             valid_3 <= valid_2;
-        end
-    end
-
-    always @(posedge clk) begin
-        if (moves) begin
             op_1 <= input_op;
             op_2 <= op_1;
             op_3 <= op_2;
@@ -372,7 +366,12 @@ module scheduler (
     end
 
     always @(posedge clk) begin
-        if (moves) begin
+        if (rst) begin
+            taken_3 <= 1'h0;
+            ready_3 <= 1'h0;
+            stream_3 <= 2'h0;
+            stopped_3 <= 1'h0;
+        end else if (moves) begin
             taken_3 <= takes;
             ready_3 <= becomes_ready;
             stream_3 <= (next_stream & {2{takes}});

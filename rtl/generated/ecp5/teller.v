@@ -51,6 +51,7 @@ module teller (
     wire op_put;
     wire op_take;
     wire [110:0] op_entry;
+    wire op_keep;
     wire op_queue_s_axis_tready;
     wire op_queue_m_axis_tvalid;
     wire [110:0] op_queue_m_axis_tdata;
@@ -104,6 +105,7 @@ module teller (
     wire [1:0] op_code;
     wire [5:0] op_stream;
     wire [110:0] op_new_entry;
+    wire op_gates;
     wire [95:0] told_new_entry;
     reg refused_register;
     wire refuses;
@@ -121,11 +123,12 @@ module teller (
         .m_axis_tdata(count_queue_m_axis_tdata)
     );
 
-    axis_register_111 op_queue (
+    axis_register_8_103 op_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(op_put),
         .s_axis_tdata(op_entry),
+        .s_axis_tkeep(op_keep),
         .m_axis_tready(op_take),
         .s_axis_tready(op_queue_s_axis_tready),
         .m_axis_tvalid(op_queue_m_axis_tvalid),
@@ -225,12 +228,14 @@ module teller (
     assign op_put = (asks_any | begins_any);
     assign op_new_entry[1:0] = op_code;
     assign op_new_entry[7:2] = op_stream;
-    assign op_new_entry[31:8] = (count_queue_m_axis_tdata[29:6] & {24{(~asks_any)}});
-    assign op_new_entry[44:32] = (count_queue_m_axis_tdata[42:30] & {13{(~asks_any)}});
-    assign op_new_entry[76:45] = (count_queue_m_axis_tdata[74:43] & {32{(~asks_any)}});
-    assign op_new_entry[108:77] = (count_queue_m_axis_tdata[106:75] & {32{(~asks_any)}});
-    assign op_new_entry[110:109] = (count_queue_m_axis_tdata[108:107] & {2{(~asks_any)}});
+    assign op_new_entry[31:8] = count_queue_m_axis_tdata[29:6];
+    assign op_new_entry[44:32] = count_queue_m_axis_tdata[42:30];
+    assign op_new_entry[76:45] = count_queue_m_axis_tdata[74:43];
+    assign op_new_entry[108:77] = count_queue_m_axis_tdata[106:75];
+    assign op_new_entry[110:109] = count_queue_m_axis_tdata[108:107];
     assign op_entry = op_new_entry;
+    assign op_gates = (~asks_any);
+    assign op_keep = op_gates;
     assign told_put = is_told;
     assign told_new_entry[5:0] = result_stream;
     assign told_new_entry[29:6] = result_message;
@@ -256,7 +261,9 @@ module teller (
     end
 
     always @(posedge clk) begin
-        if (begins_0) begin
+        if (rst) begin
+            stream_0 <= 6'h0;
+        end else if (begins_0) begin
             stream_0 <= count_queue_m_axis_tdata[5:0];
         end
     end
@@ -272,7 +279,9 @@ module teller (
     end
 
     always @(posedge clk) begin
-        if (begins_1) begin
+        if (rst) begin
+            stream_1 <= 6'h0;
+        end else if (begins_1) begin
             stream_1 <= count_queue_m_axis_tdata[5:0];
         end
     end
@@ -288,7 +297,9 @@ module teller (
     end
 
     always @(posedge clk) begin
-        if (begins_2) begin
+        if (rst) begin
+            stream_2 <= 6'h0;
+        end else if (begins_2) begin
             stream_2 <= count_queue_m_axis_tdata[5:0];
         end
     end
@@ -304,7 +315,9 @@ module teller (
     end
 
     always @(posedge clk) begin
-        if (begins_3) begin
+        if (rst) begin
+            stream_3 <= 6'h0;
+        end else if (begins_3) begin
             stream_3 <= count_queue_m_axis_tdata[5:0];
         end
     end

@@ -288,24 +288,19 @@ module timer (
             headed_1 <= 1'h0;
             headed_2 <= 1'h0;
             headed_3 <= 1'h0;
+            grown <= 32'h0;
+            base <= 31'h0;
+            probes <= 4'h0;
+            limit_base <= 31'h0;
+            wait_clocks <= 2'h0;
         end else begin
             headed_1 <= stays;
             headed_2 <= (stays & headed_1);
             headed_3 <= (stays & headed_2);
-        end
-    end
-
-    always @(posedge clk) begin
-        grown <= ({12'h0, value_2} + {14'h0, value_1});
-        base <= next_base;
-        probes <= probes_memory_read_data;
-        limit_base <= (base_shifted[30:0] | {31{(|base_shifted[49:31])}});
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            wait_clocks <= 2'h0;
-        end else begin
+            grown <= ({12'h0, value_2} + {14'h0, value_1});
+            base <= next_base;
+            probes <= probes_memory_read_data;
+            limit_base <= (base_shifted[30:0] | {31{(|base_shifted[49:31])}});
             wait_clocks <= value_5;
         end
     end

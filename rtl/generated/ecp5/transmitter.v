@@ -177,13 +177,6 @@ module transmitter (
     wire packet_queue_m_axis_tvalid;
     wire [29:0] packet_queue_m_axis_tdata;
     wire [29:0] packet_new_entry;
-    wire read_put;
-    wire read_take;
-    wire [320:0] read_entry;
-    wire read_queue_s_axis_tready;
-    wire read_queue_m_axis_tvalid;
-    wire [320:0] read_queue_m_axis_tdata;
-    wire [320:0] read_new_entry;
     wire looked_put;
     wire looked_take;
     wire [190:0] looked_entry;
@@ -199,6 +192,21 @@ module transmitter (
     wire [6:0] probe_queue_m_axis_tdata;
     wire probe_accepted;
     wire [6:0] probe_new_entry;
+    wire read_put;
+    wire read_take;
+    wire [1:0] read_entry;
+    wire read_queue_s_axis_tready;
+    wire read_queue_m_axis_tvalid;
+    wire [1:0] read_queue_m_axis_tdata;
+    wire found_put;
+    wire found_take;
+    wire [318:0] found_entry;
+    wire found_queue_s_axis_tready;
+    wire found_queue_m_axis_tvalid;
+    wire [318:0] found_queue_m_axis_tdata;
+    wire [1:0] read_new_entry;
+    wire request_found;
+    wire [318:0] found_new_entry;
     wire to_route_put;
     wire to_route_take;
     wire [3:0] to_route_entry;
@@ -231,10 +239,10 @@ module transmitter (
     wire [84:0] to_look_queue_m_axis_tdata;
     wire to_finish_put;
     wire to_finish_take;
-    wire [403:0] to_finish_entry;
+    wire [84:0] to_finish_entry;
     wire to_finish_queue_s_axis_tready;
     wire to_finish_queue_m_axis_tvalid;
-    wire [403:0] to_finish_queue_m_axis_tdata;
+    wire [84:0] to_finish_queue_m_axis_tdata;
     wire schedule_put;
     wire schedule_take;
     wire [6:0] schedule_entry;
@@ -292,6 +300,7 @@ module transmitter (
     wire data_put;
     wire data_take;
     wire [547:0] data_entry;
+    wire [2:0] data_keep;
     wire data_queue_s_axis_tready;
     wire data_queue_m_axis_tvalid;
     wire [547:0] data_queue_m_axis_tdata;
@@ -368,10 +377,11 @@ module transmitter (
     wire look_ends;
     wire look_goes;
     wire [5:0] lookup_new_entry;
-    wire [403:0] to_finish_new_entry;
+    wire [84:0] to_finish_new_entry;
     wire finishes;
-    wire finish_known;
     wire finish_data;
+    wire finishes_data;
+    wire finish_known;
     wire [12:0] finish_bytes;
     wire has_payload;
     wire finish_send;
@@ -380,6 +390,7 @@ module transmitter (
     wire [7:0] opcode;
     wire [1:0] value_2;
     wire [547:0] data_new_entry;
+    wire [2:0] data_gates;
     wire [76:0] fetch_new_entry;
     wire [18:0] align_new_entry;
     wire [13:0] header_bytes;
@@ -403,10 +414,12 @@ module transmitter (
     (* maybe_unused *) wire unused_next_queue;
     (* maybe_unused *) wire unused_packet_queue_bits;
     (* maybe_unused *) wire unused_packet_queue;
-    (* maybe_unused *) wire unused_read_queue_bits;
-    (* maybe_unused *) wire unused_read_queue;
     (* maybe_unused *) wire unused_looked_queue_bits;
     (* maybe_unused *) wire unused_looked_queue;
+    (* maybe_unused *) wire unused_read_queue_bits;
+    (* maybe_unused *) wire unused_read_queue;
+    (* maybe_unused *) wire [1:0] unused_found_queue_bits;
+    (* maybe_unused *) wire unused_found_queue;
     (* maybe_unused *) wire unused_to_route_queue_bits;
     (* maybe_unused *) wire unused_to_route_queue;
     (* maybe_unused *) wire unused_to_send_queue_bits;
@@ -497,17 +510,6 @@ module transmitter (
         .m_axis_tdata(packet_queue_m_axis_tdata)
     );
 
-    queue_16x321 read_queue (
-        .clk(clk),
-        .rst(rst),
-        .s_axis_tvalid(read_put),
-        .s_axis_tdata(read_entry),
-        .m_axis_tready(read_take),
-        .s_axis_tready(read_queue_s_axis_tready),
-        .m_axis_tvalid(read_queue_m_axis_tvalid),
-        .m_axis_tdata(read_queue_m_axis_tdata)
-    );
-
     queue_16x191 looked_queue (
         .clk(clk),
         .rst(rst),
@@ -528,6 +530,28 @@ module transmitter (
         .s_axis_tready(probe_queue_s_axis_tready),
         .m_axis_tvalid(probe_queue_m_axis_tvalid),
         .m_axis_tdata(probe_queue_m_axis_tdata)
+    );
+
+    queue_16x2 read_queue (
+        .clk(clk),
+        .rst(rst),
+        .s_axis_tvalid(read_put),
+        .s_axis_tdata(read_entry),
+        .m_axis_tready(read_take),
+        .s_axis_tready(read_queue_s_axis_tready),
+        .m_axis_tvalid(read_queue_m_axis_tvalid),
+        .m_axis_tdata(read_queue_m_axis_tdata)
+    );
+
+    queue_16x319 found_queue (
+        .clk(clk),
+        .rst(rst),
+        .s_axis_tvalid(found_put),
+        .s_axis_tdata(found_entry),
+        .m_axis_tready(found_take),
+        .s_axis_tready(found_queue_s_axis_tready),
+        .m_axis_tvalid(found_queue_m_axis_tvalid),
+        .m_axis_tdata(found_queue_m_axis_tdata)
     );
 
     queue_16x4 to_route_queue (
@@ -585,7 +609,7 @@ module transmitter (
         .m_axis_tdata(to_look_queue_m_axis_tdata)
     );
 
-    queue_16x404 to_finish_queue (
+    queue_16x85 to_finish_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(to_finish_put),
@@ -695,11 +719,12 @@ module transmitter (
         .m_axis_tdata(charge_queue_m_axis_tdata)
     );
 
-    axis_register_548 data_queue (
+    axis_register_308_120_96_24 data_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(data_put),
         .s_axis_tdata(data_entry),
+        .s_axis_tkeep(data_keep),
         .m_axis_tready(data_take),
         .s_axis_tready(data_queue_s_axis_tready),
         .m_axis_tvalid(data_queue_m_axis_tvalid),
@@ -759,19 +784,6 @@ module transmitter (
     assign packet_new_entry[9:2] = packet_message;
     assign packet_new_entry[29:10] = packet_packet;
     assign packet_entry = packet_new_entry;
-    assign read_put = read_valid;
-    assign read_new_entry[1:0] = read_status;
-    assign read_new_entry[25:2] = read_message;
-    assign read_new_entry[27:26] = read_kind;
-    assign read_new_entry[59:28] = read_message_length;
-    assign read_new_entry[91:60] = read_offset;
-    assign read_new_entry[104:92] = read_bytes;
-    assign read_new_entry[136:105] = read_immediate;
-    assign read_new_entry[168:137] = read_key;
-    assign read_new_entry[192:169] = read_receive;
-    assign read_new_entry[256:193] = read_local;
-    assign read_new_entry[320:257] = read_remote;
-    assign read_entry = read_new_entry;
     assign looked_put = looked_valid;
     assign looked_new_entry[0] = looked_known;
     assign looked_new_entry[24:1] = looked_peer;
@@ -786,6 +798,22 @@ module transmitter (
     assign probe_put = probe_accepted;
     assign probe_new_entry = s_axis_probe_path;
     assign probe_entry = probe_new_entry;
+    assign read_put = read_valid;
+    assign read_new_entry = read_status;
+    assign read_entry = read_new_entry;
+    assign request_found = (read_valid & (read_status == 2'h0));
+    assign found_put = request_found;
+    assign found_new_entry[23:0] = read_message;
+    assign found_new_entry[25:24] = read_kind;
+    assign found_new_entry[57:26] = read_message_length;
+    assign found_new_entry[89:58] = read_offset;
+    assign found_new_entry[102:90] = read_bytes;
+    assign found_new_entry[134:103] = read_immediate;
+    assign found_new_entry[166:135] = read_key;
+    assign found_new_entry[190:167] = read_receive;
+    assign found_new_entry[254:191] = read_local;
+    assign found_new_entry[318:255] = read_remote;
+    assign found_entry = found_new_entry;
     assign schedule_take = m_axis_schedule_tready;
     assign m_axis_schedule_tvalid = schedule_queue_m_axis_tvalid;
     assign m_axis_schedule_op = schedule_queue_m_axis_tdata[2:0];
@@ -1009,7 +1037,7 @@ module transmitter (
     assign looks = ((to_look_queue_m_axis_tvalid & ((~looks_data) | read_queue_m_axis_tvalid)) & lookup_queue_s_axis_tready);
     assign to_look_take = looks;
     assign read_take = (looks & looks_data);
-    assign look_ends = ((looks & looks_data) & (read_queue_m_axis_tdata[1:0] != 2'h0));
+    assign look_ends = ((looks & looks_data) & (read_queue_m_axis_tdata != 2'h0));
     assign look_goes = (looks & (~look_ends));
     assign lookup_put = look_goes;
     assign lookup_new_entry[3:0] = to_look_queue_m_axis_tdata[10:7];
@@ -1024,27 +1052,19 @@ module transmitter (
     assign to_finish_new_entry[28:13] = to_look_queue_m_axis_tdata[28:13];
     assign to_finish_new_entry[60:29] = to_look_queue_m_axis_tdata[60:29];
     assign to_finish_new_entry[84:61] = to_look_queue_m_axis_tdata[84:61];
-    assign to_finish_new_entry[108:85] = read_queue_m_axis_tdata[25:2];
-    assign to_finish_new_entry[110:109] = read_queue_m_axis_tdata[27:26];
-    assign to_finish_new_entry[142:111] = read_queue_m_axis_tdata[59:28];
-    assign to_finish_new_entry[174:143] = read_queue_m_axis_tdata[91:60];
-    assign to_finish_new_entry[187:175] = read_queue_m_axis_tdata[104:92];
-    assign to_finish_new_entry[219:188] = read_queue_m_axis_tdata[136:105];
-    assign to_finish_new_entry[251:220] = read_queue_m_axis_tdata[168:137];
-    assign to_finish_new_entry[275:252] = read_queue_m_axis_tdata[192:169];
-    assign to_finish_new_entry[339:276] = read_queue_m_axis_tdata[256:193];
-    assign to_finish_new_entry[403:340] = read_queue_m_axis_tdata[320:257];
     assign to_finish_entry = to_finish_new_entry;
     assign finishes = (((((to_finish_queue_m_axis_tvalid & looked_queue_m_axis_tvalid) & data_queue_s_axis_tready) & fetch_queue_s_axis_tready) & align_queue_s_axis_tready) & charge_queue_s_axis_tready);
     assign to_finish_take = finishes;
     assign looked_take = finishes;
-    assign finish_known = (finishes & looked_queue_m_axis_tdata[0]);
     assign finish_data = (to_finish_queue_m_axis_tdata[0] | to_finish_queue_m_axis_tdata[1]);
-    assign finish_bytes = (to_finish_queue_m_axis_tdata[187:175] & {13{finish_data}});
+    assign finishes_data = (finishes & finish_data);
+    assign found_take = finishes_data;
+    assign finish_known = (finishes & looked_queue_m_axis_tdata[0]);
+    assign finish_bytes = (found_queue_m_axis_tdata[102:90] & {13{finish_data}});
     assign has_payload = (finish_known & (|finish_bytes));
-    assign finish_send = (finish_data & to_finish_queue_m_axis_tdata[110]);
-    assign finish_write = (finish_data & (~to_finish_queue_m_axis_tdata[110]));
-    assign value_1 = to_finish_queue_m_axis_tdata[110:109];
+    assign finish_send = (finish_data & found_queue_m_axis_tdata[25]);
+    assign finish_write = (finish_data & (~found_queue_m_axis_tdata[25]));
+    assign value_1 = found_queue_m_axis_tdata[25:24];
     assign opcode = finish_data ? ({6'h0, value_1} + 8'h0)
         : 8'h12;
     assign value_2 = to_finish_queue_m_axis_tdata[3:2];
@@ -1064,20 +1084,24 @@ module transmitter (
     assign data_new_entry[278:247] = to_finish_queue_m_axis_tdata[60:29];
     assign data_new_entry[291:279] = finish_bytes;
     assign data_new_entry[307:292] = {14'h0, value_2};
-    assign data_new_entry[331:308] = (to_finish_queue_m_axis_tdata[108:85] & {24{finish_data}});
-    assign data_new_entry[363:332] = (to_finish_queue_m_axis_tdata[142:111] & {32{finish_data}});
-    assign data_new_entry[395:364] = (to_finish_queue_m_axis_tdata[174:143] & {32{finish_data}});
-    assign data_new_entry[427:396] = (to_finish_queue_m_axis_tdata[219:188] & {32{finish_data}});
-    assign data_new_entry[459:428] = (to_finish_queue_m_axis_tdata[251:220] & {32{finish_write}});
-    assign data_new_entry[523:460] = (to_finish_queue_m_axis_tdata[403:340] & {64{finish_write}});
-    assign data_new_entry[547:524] = (to_finish_queue_m_axis_tdata[275:252] & {24{finish_send}});
+    assign data_new_entry[331:308] = found_queue_m_axis_tdata[23:0];
+    assign data_new_entry[363:332] = found_queue_m_axis_tdata[57:26];
+    assign data_new_entry[395:364] = found_queue_m_axis_tdata[89:58];
+    assign data_new_entry[427:396] = found_queue_m_axis_tdata[134:103];
+    assign data_new_entry[459:428] = found_queue_m_axis_tdata[166:135];
+    assign data_new_entry[523:460] = found_queue_m_axis_tdata[318:255];
+    assign data_new_entry[547:524] = found_queue_m_axis_tdata[190:167];
     assign data_entry = data_new_entry;
+    assign data_gates[0] = finish_data;
+    assign data_gates[1] = finish_write;
+    assign data_gates[2] = finish_send;
+    assign data_keep = data_gates;
     assign fetch_put = has_payload;
-    assign fetch_new_entry[63:0] = to_finish_queue_m_axis_tdata[339:276];
+    assign fetch_new_entry[63:0] = found_queue_m_axis_tdata[254:191];
     assign fetch_new_entry[76:64] = finish_bytes;
     assign fetch_entry = fetch_new_entry;
     assign align_put = has_payload;
-    assign align_new_entry[2:0] = to_finish_queue_m_axis_tdata[278:276];
+    assign align_new_entry[2:0] = found_queue_m_axis_tdata[193:191];
     assign align_new_entry[5:3] = 3'h0;
     assign align_new_entry[18:6] = finish_bytes;
     assign align_entry = align_new_entry;
@@ -1106,10 +1130,13 @@ module transmitter (
     assign unused_next_queue = unused_next_queue_bits;
     assign unused_packet_queue_bits = packet_queue_s_axis_tready;
     assign unused_packet_queue = unused_packet_queue_bits;
-    assign unused_read_queue_bits = read_queue_s_axis_tready;
-    assign unused_read_queue = unused_read_queue_bits;
     assign unused_looked_queue_bits = looked_queue_s_axis_tready;
     assign unused_looked_queue = unused_looked_queue_bits;
+    assign unused_read_queue_bits = read_queue_s_axis_tready;
+    assign unused_read_queue = unused_read_queue_bits;
+    assign unused_found_queue_bits[0] = found_queue_m_axis_tvalid;
+    assign unused_found_queue_bits[1] = found_queue_s_axis_tready;
+    assign unused_found_queue = (|unused_found_queue_bits);
     assign unused_to_route_queue_bits = to_route_queue_s_axis_tready;
     assign unused_to_route_queue = unused_to_route_queue_bits;
     assign unused_to_send_queue_bits = to_send_queue_s_axis_tready;

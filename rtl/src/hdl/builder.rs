@@ -21,6 +21,9 @@ use std::{
 #[derive(Clone)]
 pub struct Builder(Rc<RefCell<State>>);
 
+/// The synchronous reset, active high.
+const RST: &str = "rst";
+
 struct State {
     module: Module,
     names: BTreeSet<String>,
@@ -126,6 +129,11 @@ impl Builder {
         endings.into_iter().for_each(|ending| ending(&self));
         let state = self.0.borrow();
         let module = &state.module;
+        assert!(
+            module.clocked.iter().all(|clocked| clocked.reset.is_none()) || module.declaration(RST).is_some(),
+            "{}: registers have a reset, but there is no {RST}",
+            module.name
+        );
         let driven = super::emit::driven(module);
         for declaration in &module.declarations {
             assert!(
@@ -293,9 +301,11 @@ impl Builder {
         wire
     }
 
-    /// A register that no reset touches; [`Builder::clocked`] gives its next value.
+    /// A register that the synchronous reset `rst` makes zero; [`Builder::clocked`] gives its next value.
+    ///
+    /// All registers have a reset, those of data too: place and route puts registers into one tile only if all are reset by one signal.
     pub fn register(&self, name: &str, width: u32) -> Signal {
-        self.declare(name, width, Kind::Register, "")
+        self.register_reset(name, width, 0)
     }
 
     /// A register that the synchronous reset `rst` sets to `reset`.
@@ -306,6 +316,11 @@ impl Builder {
             self.name()
         );
         self.0.borrow_mut().resets.push((name.into(), reset));
+        self.declare(name, width, Kind::Register, "")
+    }
+
+    /// A register that no reset touches, for what makes the reset.
+    pub fn free_register(&self, name: &str, width: u32) -> Signal {
         self.declare(name, width, Kind::Register, "")
     }
 
@@ -341,49 +356,20 @@ impl Builder {
         });
     }
 
-    /// A pipeline register of `value`, loaded when `enable` holds.
+    /// A pipeline register of `value`, loaded when `enable` holds, zero after reset.
     pub fn stage(&self, name: &str, enable: &Signal, value: &Signal) -> Signal {
         let register = self.register(name, value.width);
         self.clocked_when(enable, &register, value);
         register
     }
 
-    /// A pipeline register of `value`, loaded when `enable` holds, zero after reset.
-    pub fn stage_reset(&self, name: &str, enable: &Signal, value: &Signal) -> Signal {
-        let register = self.register_reset(name, value.width, 0);
-        self.clocked_when(enable, &register, value);
-        register
-    }
-
-    /// Pipeline registers of `value` in all `stages`, named `NAME_STAGE`, loaded when `enable` holds.
+    /// Pipeline registers of `value` in all `stages`, named `NAME_STAGE`, loaded when `enable` holds, zero after reset.
     pub fn carry(&self, name: &str, enable: &Signal, value: &Signal, stages: RangeInclusive<u32>) -> Carried {
-        self.carry_by(Self::stage, name, enable, value, stages)
-    }
-
-    /// Pipeline registers like those of [`Builder::carry`], zero after reset.
-    pub fn carry_reset(
-        &self,
-        name: &str,
-        enable: &Signal,
-        value: &Signal,
-        stages: RangeInclusive<u32>,
-    ) -> Carried {
-        self.carry_by(Self::stage_reset, name, enable, value, stages)
-    }
-
-    fn carry_by(
-        &self,
-        stage: impl Fn(&Self, &str, &Signal, &Signal) -> Signal,
-        name: &str,
-        enable: &Signal,
-        value: &Signal,
-        stages: RangeInclusive<u32>,
-    ) -> Carried {
         let first = *stages.start();
         let mut value = value.clone();
         let registers = stages
             .map(|number| {
-                value = stage(self, &format!("{name}_{number}"), enable, &value);
+                value = self.stage(&format!("{name}_{number}"), enable, &value);
                 value.clone()
             })
             .collect();
@@ -394,7 +380,7 @@ impl Builder {
         }
     }
 
-    /// An instance of `module`; every input but `clk` must be connected.
+    /// An instance of `module`; `clk` connects itself, and so does `rst` if nothing is named for it. Every other input must be connected.
     pub fn instance(&self, name: &str, module: &Rc<Module>, inputs: &[(&str, &Signal)]) -> Outputs {
         let mut connections = Vec::new();
         let mut outputs = Vec::new();
@@ -405,6 +391,7 @@ impl Builder {
         for port in module.ports() {
             let outer = match port.kind {
                 Kind::Input if port.name == "clk" => "clk".into(),
+                Kind::Input if port.name == RST && inputs.iter().all(|(name, _)| *name != RST) => RST.into(),
                 Kind::Input => {
                     let (_, value) = inputs.iter().find(|(p, _)| *p == port.name).unwrap_or_else(|| {
                         panic!("{}: input {} of {name} is not connected", self.name(), port.name)

@@ -79,7 +79,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=5);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=5);
     let op = carry("op", &front.get("op"), 1..=5);
     let path = carry("path", &front.get("path"), 1..=5);
     let timestamp = carry("timestamp", &front.get("timestamp"), 1..=2);
@@ -91,7 +91,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let now = carry("now", &front.get("now"), 1..=2);
     let decoded = |name: &str, code: u8, last: u32| {
         let is_it = &front.issue & &front.get("op").is(code.into());
-        b.carry_reset(name, &moves, &is_it, 1..=last)
+        b.carry(name, &moves, &is_it, 1..=last)
     };
     let init = decoded("init", op::INIT, 4);
     let receive = decoded("receive", op::RECEIVE, 3);
@@ -131,7 +131,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Stages 1 to 3: the context before and after the operation.
     let context_bits = WAITING_BITS + 2 * COUNT_BITS + 2 * params.timestamp_bits + params.plane_bits();
-    let context_3 = b.register_reset("context_3", context_bits, 0);
+    let context_3 = b.register("context_3", context_bits);
     let kept = write("context", &context_3, 3);
     let [waiting, packets, marked, echo, arrival, plane] = bits::split(
         &stage("context_2", &kept),
@@ -188,7 +188,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let asks = (&calls | &(&owes & &(&late | &beyond))).named("asks_4");
 
     // Stages 1 to 5: an acknowledgement is due.
-    let due_5 = b.register_reset("due_5", 1, 0);
+    let due_5 = b.register("due_5", 1);
     let due_6 = stage("due_6", &due_5);
     let kept = stage("due_2", &write("due", &due_5, 5));
     let overtaken = stage("due_overtaken_2", &(&hit4_1 | &hit5_1));

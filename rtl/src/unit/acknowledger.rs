@@ -1,6 +1,6 @@
 //! `acknowledger`: makes acknowledgements and refusals. Contract: [`metaroce_model::port::acknowledger`].
 //!
-//! Queues between the contract's rules, in its order. A refusal waits with the same fields as an acknowledgement: those of one are zero for the other.
+//! Queues between the contract's rules, in its order.
 
 use super::queue::Queue;
 use crate::hdl::{
@@ -54,11 +54,24 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ];
     let refusal = [("stream", 16), ("message", 24), ("code", 8)];
     let due = strobe("due", params.total_paths(), &[("path", path_index_bits)]);
-    let taken = strobe(
+    // What an acknowledgement tells, and what a refusal does, waits for its end in a queue of its own kind.
+    let taken = Queue::new(
+        &b,
         "taken",
         jobs,
-        &[&[("path", path_index_bits), ("plane", plane_bits)], &told[..]].concat(),
+        &[("path", path_index_bits), ("plane", plane_bits)],
     );
+    taken.put(
+        &b.get("taken_valid"),
+        &[&b.get("taken_path"), &b.get("taken_plane")],
+    );
+    let told_values: Vec<Signal> = told
+        .iter()
+        .map(|(field, _)| b.get(&format!("taken_{field}")))
+        .collect();
+    let told_queue = Queue::new(&b, "told", jobs, &told);
+    told_queue.put(&b.get("taken_valid"), &told_values.iter().collect::<Vec<_>>());
+    let refused = Queue::new(&b, "refused", jobs, &refusal);
     let looked = strobe(
         "looked",
         jobs,
@@ -96,12 +109,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &b,
         "waiting",
         jobs,
-        &[
-            &[("refusal", 1), ("path", path_bits), ("plane", plane_bits)],
-            &told[..],
-            &refusal[..],
-        ]
-        .concat(),
+        &[("refusal", 1), ("path", path_bits), ("plane", plane_bits)],
     );
     let take = output("take", &[("path", path_index_bits), ("now", timestamp_bits)]);
     let lookup = output(
@@ -110,11 +118,21 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let sack = output("sack", &[("path", path_index_bits)]);
     let header = port::fields(&unit_ports::<Inputs, Outputs>(params), "m_axis_ack");
-    let ack = output("ack", &header);
+    let told_names = told.map(|(field, _)| field);
+    let ack = Queue::gated(
+        &b,
+        "ack",
+        &header,
+        &[
+            &[&["psn", "vector", "hint"], &told_names[..]].concat(),
+            &refusal.map(|(field, _)| field),
+        ],
+    );
+    ack.output("m_axis_ack");
 
     // take.
     let job_bits = index_bits(jobs) + 1;
-    let under_way = b.register_reset("jobs", job_bits, 0);
+    let under_way = b.register("jobs", job_bits);
     let may_begin = (!under_way.is(u64::from(jobs))).named("may_begin");
     let takes = (&due.valid() & &may_begin & &take.room()).named("takes");
     due.take(&takes);
@@ -140,10 +158,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &nak.get("path"),
         &taken.get("path").truncate(path_bits),
     );
-    let mut entry = vec![refuses.clone(), its_path, look_plane];
-    entry.extend(told.iter().map(|(field, _)| taken.get(field).gated(&looks)));
-    entry.extend(refusal.iter().map(|(field, _)| nak.get(field).gated(&refuses)));
-    waiting.put(&begins, &entry.iter().collect::<Vec<_>>());
+    waiting.put(&begins, &[&refuses, &its_path, &look_plane]);
+    let refusal_values: Vec<Signal> = refusal.iter().map(|(field, _)| nak.get(field)).collect();
+    refused.put(&refuses, &refusal_values.iter().collect::<Vec<_>>());
 
     // finish.
     let is_nak = waiting.get("refusal");
@@ -153,6 +170,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     looked.take(&finishes);
     let uses_sack = (&finishes & &!&is_nak).named("uses_sack");
     sacked.take(&uses_sack);
+    told_queue.take(&uses_sack);
+    refused.take(&(&finishes & &is_nak).named("uses_refusal"));
     let opcode = b.mux(
         "opcode",
         &is_nak,
@@ -175,15 +194,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
             "source_port" => port.clone(),
             "opcode" => opcode.clone(),
             "timestamp" => now.clone(),
-            "psn" => sacked.get("base").gated(&!&is_nak),
-            "vector" => sacked.get("vector").gated(&!&is_nak),
-            "hint" => b.get("config_hint").gated(&!&is_nak),
+            "psn" => sacked.get("base"),
+            "vector" => sacked.get("vector"),
+            "hint" => b.get("config_hint"),
             "window_state" => b.lit(0, *width),
-            _ => waiting.get(field),
+            "plane" | "path" => waiting.get(field),
+            field if told_names.contains(&field) => told_queue.get(field),
+            _ => refused.get(field),
         })
         .collect();
     let known = (&finishes & &looked.get("known")).named("finish_known");
-    ack.put(&known, &values.iter().collect::<Vec<_>>());
+    ack.put_gated(&known, &values.iter().collect::<Vec<_>>(), &[&!&is_nak, &is_nak]);
     let next_jobs = &under_way + &(&takes | &refuses).extend(job_bits) - &finishes.extend(job_bits);
     b.clocked(&under_way, &next_jobs.named("next_jobs"));
     b.finish()
@@ -191,7 +212,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 18] = [
+pub const MUTATIONS: [Mutation; 22] = [
     Mutation { signal: "may_begin", fault: Fault::Zero },
     Mutation { signal: "takes", fault: Fault::Operator },
     Mutation { signal: "looks", fault: Fault::Operator },
@@ -203,11 +224,15 @@ pub const MUTATIONS: [Mutation; 18] = [
     Mutation { signal: "look_path", fault: Fault::Increment },
     Mutation { signal: "finishes", fault: Fault::Operator },
     Mutation { signal: "uses_sack", fault: Fault::Operator },
+    Mutation { signal: "uses_refusal", fault: Fault::Operator },
     Mutation { signal: "opcode", fault: Fault::Invert },
     Mutation { signal: "finish_known", fault: Fault::Operator },
     Mutation { signal: "next_jobs", fault: Fault::Operator },
     Mutation { signal: "take_entry", fault: Fault::Increment },
     Mutation { signal: "sack_entry", fault: Fault::Increment },
     Mutation { signal: "waiting_entry", fault: Fault::Invert },
+    Mutation { signal: "told_entry", fault: Fault::Invert },
+    Mutation { signal: "refused_entry", fault: Fault::Invert },
+    Mutation { signal: "ack_keep", fault: Fault::Invert },
     Mutation { signal: "ack_entry", fault: Fault::Invert },
 ];

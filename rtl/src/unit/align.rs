@@ -51,7 +51,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let tvalid = b.get("s_axis_tvalid");
 
     // The command register and, of the command in it, what the active transfer needs.
-    let command_valid = b.register_reset("command_valid", 1, 0);
+    let command_valid = b.register("command_valid", 1);
     let load = b.forward("load", 1);
     let accepts = (!&command_valid).named("accepts_command");
     b.drive("s_axis_command_tready", &accepts);
@@ -69,7 +69,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let beats_after_first = reach.slice(lane_bits, beat_bits);
 
     // The active transfer.
-    let active = b.register_reset("active", 1, 0);
+    let active = b.register("active", 1);
     let needs_input = b.register("needs_input", 1);
     let leads = b.register("leads", 1); // the next step gives nothing, since the transfer is late
     let begins = b.register("begins", 1); // no beat has been given
@@ -120,8 +120,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let data = b.get("s_axis_tdata").gated(&needs_input).named("current");
     let data = rotated(&b, "rotated_early", &data, &rotation, 0..early_bits);
     let data_1 = stage("data_1", &data);
-    let step_1 = b.stage_reset("step_1", &moves, &goes);
-    let gives = b.carry_reset("gives", &moves, &gives, 1..=3);
+    let step_1 = b.stage("step_1", &moves, &goes);
+    let gives = b.carry("gives", &moves, &gives, 1..=3);
     let is_last = b.carry("last", &moves, &is_last, 1..=3);
     let begins_1 = stage("begins_1", &begins);
     let rotation_1 = stage("rotation_1", &rotation);
@@ -130,7 +130,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     let data = rotated(&b, "rotated", &data_1, &rotation_1, early_bits..lane_bits);
     let data_2 = stage("data_2", &data);
-    let step_2 = b.stage_reset("step_2", &moves, &step_1);
+    let step_2 = b.stage("step_2", &moves, &step_1);
     // A lane is this step's from `lanes - rotation` on; without a rotation all are.
     let first_from_this = (rotation_1.lit(0) - &rotation_1).named("first_from_this");
     let from_this = bits::from_index(&b, "lanes_from_this", &first_from_this);

@@ -22,21 +22,38 @@ const DOC: &str = "AXI4-Stream register slice: a queue of two entries that cuts 
 /// The unit as it is verified on its own: the entries are as wide as a timestamp.
 pub fn unit(params: &Params) -> Rc<Module> {
     let builder = Builder::unit("axis_register", DOC, &unit_ports::<Inputs, Outputs>(params));
-    behaviour(&builder);
+    behaviour(&builder, &[params.timestamp_bits]);
     builder.finish()
 }
 
 /// A register slice for entries of `width` bits, for use inside a unit.
 pub fn of_width(width: u32) -> Rc<Module> {
-    let builder = Builder::new(&format!("axis_register_{width}"), DOC);
+    of_groups(&[width])
+}
+
+/// A register slice for entries of several groups of bits, lowest first, for use inside a unit. All groups but the first have a bit in `s_axis_tkeep`; a group whose
+/// bit is low enters as zero. In this way that costs a reset of registers and not a look-up table a bit, as a gate before the slice does.
+pub fn of_groups(widths: &[u32]) -> Rc<Module> {
+    let name = widths.iter().fold("axis_register".to_string(), |name, width| {
+        format!("{name}_{width}")
+    });
+    let builder = Builder::new(&name, DOC);
     builder.add_input("rst", 1, "Synchronous reset, active high.");
     builder.add_input("s_axis_tvalid", 1, "An entry is offered.");
-    builder.add_input("s_axis_tdata", width, "The entry.");
+    builder.add_input("s_axis_tdata", widths.iter().sum(), "The entry.");
+    if widths.len() > 1 {
+        let doc = "Which groups of the entry's bits are kept, after the first; the others enter as zero.";
+        builder.add_input("s_axis_tkeep", widths.len() as u32 - 1, doc);
+    }
     builder.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
     builder.declare_output("s_axis_tready", 1, "There is room for an entry.");
     builder.declare_output("m_axis_tvalid", 1, "An entry is offered.");
-    builder.declare_output("m_axis_tdata", width, "The oldest entry held, zero when none is.");
-    behaviour(&builder);
+    builder.declare_output(
+        "m_axis_tdata",
+        widths.iter().sum(),
+        "The oldest entry held, zero when none is.",
+    );
+    behaviour(&builder, widths);
     builder.finish()
 }
 
@@ -61,7 +78,6 @@ pub fn named_output_queue(
         name,
         &of_width(entry.width()),
         &[
-            ("rst", &builder.get("rst")),
             ("s_axis_tvalid", valid),
             ("s_axis_tdata", &entry),
             ("m_axis_tready", &builder.get(&format!("{stream}_tready"))),
@@ -83,30 +99,51 @@ pub fn room_next(builder: &Builder, stream: &str, valid: &Signal, room: &Signal)
     !(head_stays & (valid | &!room))
 }
 
-fn behaviour(b: &Builder) {
+fn behaviour(b: &Builder, widths: &[u32]) {
     let s_tvalid = b.get("s_axis_tvalid");
     let s_tdata = b.get("s_axis_tdata");
-    let width = s_tdata.width();
 
-    let head_valid = b.register_reset("head_valid", 1, 0);
-    let head = b.register_reset("head", width, 0);
-    let spare_valid = b.register_reset("spare_valid", 1, 0);
-    let spare = b.register("spare", width);
-
+    let head_valid = b.register("head_valid", 1);
+    let spare_valid = b.register("spare_valid", 1);
     let push = b.wire("push", &(&s_tvalid & &!&spare_valid));
     let head_free = b.wire("head_free", &(!&head_valid | b.get("m_axis_tready")));
-
-    // In this form synthesis makes the head zero by the registers' reset.
     let next_valid = b.wire("next_valid", &(&spare_valid | &push));
-    let next_entry = b.mux("next_entry", &spare_valid, &spare, &s_tdata);
-    let next_head = b.mux("next_head", &next_valid, &next_entry, &b.lit(0, width));
     b.clocked_when(&head_free, &head_valid, &next_valid);
-    b.clocked_when(&head_free, &head, &next_head);
     b.clocked(&spare_valid, &(!&head_free & (&spare_valid | &push)));
-    b.clocked_when(&push, &spare, &s_tdata);
+
+    let mut offset = 0;
+    let mut heads = Vec::new();
+    for (group, width) in widths.iter().copied().enumerate() {
+        let named = |name: &str| match group {
+            0 => name.to_string(),
+            _ => format!("{name}_{group}"),
+        };
+        let head = b.register(&named("head"), width);
+        let spare = b.register(&named("spare"), width);
+        let entry = s_tdata.slice(offset, width);
+        let (is_any, next_spare) = match group {
+            0 => (next_valid.clone(), entry.clone()),
+            _ => {
+                let keep = b.get("s_axis_tkeep").bit(group as u32 - 1);
+                let is_any = (&spare_valid | &(&push & &keep)).named(&named("next_kept"));
+                (is_any, entry.gated(&keep))
+            }
+        };
+        // In this form synthesis makes the head zero by the registers' reset.
+        let next_entry = b.mux(&named("next_entry"), &spare_valid, &spare, &entry);
+        let next_head = b.mux(&named("next_head"), &is_any, &next_entry, &b.lit(0, width));
+        b.clocked_when(&head_free, &head, &next_head);
+        b.clocked_when(&push, &spare, &next_spare);
+        heads.push(head);
+        offset += width;
+    }
 
     b.drive("s_axis_tready", &!&spare_valid);
     b.drive("m_axis_tvalid", &head_valid);
+    let head = match &heads[..] {
+        [head] => head.clone(),
+        _ => b.concat("heads", &heads.iter().collect::<Vec<_>>()),
+    };
     b.drive("m_axis_tdata", &head);
 }
 

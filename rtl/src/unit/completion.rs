@@ -109,7 +109,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     stop.put(&takes_error, &[&connection]);
 
     // deliver.
-    let received_last = b.register_reset("received_last", 1, 0);
+    let received_last = b.register("received_last", 1);
     let has_error = (&waiting_error.valid() & &stopped.valid()).named("has_error");
     let waits_for_receive = waiting_received.get("kind").bit(1);
     let has_received =

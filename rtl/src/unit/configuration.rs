@@ -50,9 +50,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let second_psn = field("second").truncate(params.psn_bits);
     let address = field("address").truncate(ADDRESS_BITS);
 
-    let local_write = b.register_reset("local_write_register", 1, 0);
-    let local_plane = b.register_reset("local_plane_register", field("plane").width(), 0);
-    let local_address = b.register_reset("local_address_register", ADDRESS_BITS, 0);
+    let local_write = b.register("local_write_register", 1);
+    let local_plane = b.register("local_plane_register", field("plane").width());
+    let local_address = b.register("local_address_register", ADDRESS_BITS);
     b.clocked(&local_write, &local);
     b.clocked(&local_plane, &field("plane").gated(&local));
     b.clocked(&local_address, &address.gated(&local));
@@ -61,16 +61,20 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.drive("local_address", &local_address);
 
     let mut room = Vec::new();
-    let mut queue = |name: &str, put: &Signal, values: &[(&str, &Signal)]| {
-        let fields: Vec<(&str, u32)> = values
-            .iter()
-            .map(|(field, value)| (*field, value.width()))
-            .collect();
-        let queue = Queue::new(&b, name, 2, &fields);
-        queue.put(put, &values.iter().map(|(_, value)| *value).collect::<Vec<_>>());
-        queue.output(&format!("m_axis_{name}"));
-        room.push(queue.room());
-    };
+    // `gated` are fields that are zero unless a condition holds.
+    let mut gated_queue =
+        |name: &str, put: &Signal, values: &[(&str, &Signal)], gated: &[(&Signal, &[&str])]| {
+            let fields: Vec<(&str, u32)> = values
+                .iter()
+                .map(|(field, value)| (*field, value.width()))
+                .collect();
+            let (gates, groups): (Vec<&Signal>, Vec<&[&str]>) = gated.iter().copied().unzip();
+            let queue = Queue::gated(&b, name, &fields, &groups);
+            let values: Vec<&Signal> = values.iter().map(|(_, value)| *value).collect();
+            queue.put_gated(put, &values, &gates);
+            queue.output(&format!("m_axis_{name}"));
+            room.push(queue.room());
+        };
     let connection_op = b.select(
         "connection_op",
         &[
@@ -80,7 +84,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &b.lit(connection_table::op::CONNECT.into(), 2),
     );
     let addressed = (&local | &remote).named("is_addressed");
-    queue(
+    gated_queue(
         "connection",
         &(&addressed | &connect),
         &[
@@ -88,13 +92,19 @@ pub fn unit(params: &Params) -> Rc<Module> {
             ("connection", &connection.gated(&!&local)),
             ("plane", &field("plane").gated(&addressed)),
             ("enabled", &(field("flag") & &connect)),
-            ("peer", &field("first").gated(&connect)),
-            ("domain", &field("domain").gated(&connect)),
-            ("dscp", &field("dscp").gated(&connect)),
-            ("mac", &field("mac").gated(&addressed)),
-            ("address", &address.gated(&addressed)),
+            ("peer", &field("first")),
+            ("domain", &field("domain")),
+            ("dscp", &field("dscp")),
+            ("mac", &field("mac")),
+            ("address", &address),
+        ],
+        &[
+            (&connect, &["peer", "domain", "dscp"]),
+            (&addressed, &["mac", "address"]),
         ],
     );
+    let mut queue =
+        |name: &str, put: &Signal, values: &[(&str, &Signal)]| gated_queue(name, put, values, &[]);
     queue(
         "key",
         &region,
@@ -176,7 +186,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 18] = [
+pub const MUTATIONS: [Mutation; 19] = [
     Mutation { signal: "accepted", fault: Fault::Operator },
     Mutation { signal: "ready", fault: Fault::Operator },
     Mutation { signal: "is_local", fault: Fault::Operator },
@@ -195,4 +205,5 @@ pub const MUTATIONS: [Mutation; 18] = [
     Mutation { signal: "request_entry", fault: Fault::Invert },
     Mutation { signal: "local_write_register", fault: Fault::Zero },
     Mutation { signal: "local_address_register", fault: Fault::Invert },
+    Mutation { signal: "connection_keep", fault: Fault::Invert },
 ];

@@ -49,7 +49,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let b = Builder::unit("connection_table", &doc, &unit_ports::<Inputs, Outputs>(params));
     let moves = b.forward("moves", 1);
-    let ready = b.register_reset("ready", 1, 0);
+    let ready = b.register("ready", 1);
     let offered = |field: &str| b.get(&format!("s_axis_op_{field}"));
     let stage = |name: &str, value: &Signal| b.stage(name, &moves, value);
 
@@ -57,7 +57,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let (connection_bits, plane_bits) = (params.connection_bits(), params.plane_bits());
     let sweep = issue::sweep(&b, params.connections * params.planes);
     let accepted = (&ready & &offered("tvalid")).named("accepted");
-    let valid = b.carry_reset("valid", &moves, &accepted, 1..=4);
+    let valid = b.carry("valid", &moves, &accepted, 1..=4);
     let op = b.carry("op", &moves, &offered("op"), 1..=4);
     let tag = b.carry("tag", &moves, &offered("tag"), 1..=4);
     let place = |name: &str, field: &str, swept: &Signal| {

@@ -64,15 +64,15 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // The turn.
     let always = b.lit(1, 1);
-    let turn = b.register_reset("turn", INDEX_BITS, 0);
+    let turn = b.register("turn", INDEX_BITS);
     let round_ends = turn.is(COUNTERS as u64 - 1).named("round_ends");
     let next_turn = (&turn + turn.lit(1)).gated(&!round_ends);
     b.clocked(&turn, &next_turn.named("next_turn"));
-    let turns = b.carry_reset("turn", &always, &turn, 1..=2);
-    let takes = b.carry_reset("takes_turn", &always, &always, 1..=2);
+    let turns = b.carry("turn", &always, &turn, 1..=2);
+    let takes = b.carry("takes_turn", &always, &always, 1..=2);
     let (turn_2, takes_2) = (turns.at(2), takes.at(2));
     let last_turn = (takes_2 & &turn_2.is(COUNTERS as u64 - 1)).named("last_turn");
-    let all_known = b.register_reset("all_known", 1, 0);
+    let all_known = b.register("all_known", 1);
     b.clocked(&all_known, &(&all_known | &last_turn));
 
     // Counted since the turn. Numbers between those of the units have no event.
@@ -82,7 +82,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         let Some(happened) = happened else { continue };
         let happened = happened.named(&format!("happened_{number}"));
         let has_turn = (takes_2 & &turn_2.is(number as u64)).named(&format!("has_turn_{number}"));
-        let since = b.register_reset(&format!("since_{number}"), since_bits, 0);
+        let since = b.register(&format!("since_{number}"), since_bits);
         b.clocked(&since, &(since.gated(&!&has_turn) + happened.extend(since_bits)));
         counted.push((number, has_turn, since));
     }
@@ -116,7 +116,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let written = (takes_2 & &turn_2.eq(&read_index)).named("written");
     let is_counter = read_index.lt(&read_index.lit(COUNTERS as u64));
     let known = (&all_known & &is_counter) | read_index.lt(turn_2);
-    let stage = |name: &str, value: &Signal| b.stage_reset(name, &always, value);
+    let stage = |name: &str, value: &Signal| b.stage(name, &always, value);
     let known_1 = stage("known_1", &(&known & &!&written));
     let written_1 = stage("written_1", &total.gated(&written));
     let shown_since = counted

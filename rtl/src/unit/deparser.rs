@@ -74,9 +74,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let data = Entry::data(&b, params);
     let ack = Entry::ack(&b, params);
     let last_step = b.forward("last_step", 1);
-    let making = b.register_reset("making", 1, 0);
-    let prefers_data = b.register_reset("prefers_data", 1, 0);
-    let takes_ack = b.register_reset("takes_ack", 1, 0);
+    let making = b.register("making", 1);
+    let prefers_data = b.register("prefers_data", 1);
+    let takes_ack = b.register("takes_ack", 1);
     let offers = (&data.valid | &ack.valid).named("header_waits");
     let free = (&moves & &(!&making | &last_step)).named("may_choose");
     let choose = (&offers & &free).named("choose");
@@ -111,7 +111,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // The last lane that is covered by the ICRC: its number is four less.
     let covered_lane = b.concat("covered_lane", &[&last_lane.truncate(2), &covered_upper]);
 
-    let valid = b.carry_reset("valid", &moves, &goes, 1..=LAST_STAGE);
+    let valid = b.carry("valid", &moves, &goes, 1..=LAST_STAGE);
     let carry = |name: &str, value: &Signal, last: u32| b.carry(name, &moves, value, 1..=last);
     let is_last = carry("last", &beat.is_last, LAST_STAGE);
     let plane = carry("plane", &header.get("plane"), LAST_STAGE);

@@ -54,9 +54,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let last = b.get("s_axis_tlast");
 
     // Writing.
-    let write = b.register_reset("write", counter_bits, 0);
-    let commit = b.register_reset("commit", counter_bits, 0);
-    let read = b.register_reset("read", counter_bits, 0);
+    let write = b.register("write", counter_bits);
+    let commit = b.register("commit", counter_bits);
+    let read = b.register("read", counter_bits);
     let room = b.register_reset("room", 1, 1);
     b.drive("s_axis_tready", &room);
     let accepted = b.wire("accepted", &(&b.get("s_axis_tvalid") & &room));
@@ -75,7 +75,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let moves = b.forward("moves", 1);
     let reads = b.wire("reads", &(read.ne(&commit) & &moves));
     b.clocked_when(&reads, &read, &(&read + &read.lit(1)));
-    let valid = b.carry_reset("valid", &moves, &reads, 1..=2);
+    let valid = b.carry("valid", &moves, &reads, 1..=2);
 
     let fills = b.wire(
         "fills",

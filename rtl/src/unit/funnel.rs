@@ -42,13 +42,13 @@ pub fn funnel(
     let count = inputs.len();
     let named = |part: &str, input: usize| format!("{name}_{part}_{input}");
     let valid: Vec<Signal> = (0..count)
-        .map(|input| b.register_reset(&named("full", input), 1, 0))
+        .map(|input| b.register(&named("full", input), 1))
         .collect();
     // One bit is set: that of the input chosen last.
     let last: Vec<Signal> = (0..count)
         .map(|input| b.register_reset(&named("last", input), 1, u64::from(input + 1 == count)))
         .collect();
-    let offers = b.register_reset(&format!("{name}_offers"), 1, 0);
+    let offers = b.register(&format!("{name}_offers"), 1);
     let room = (table_ready | &!&offers).named(&format!("{name}_room"));
     let next: Vec<Signal> = (0..count)
         .map(|input| {

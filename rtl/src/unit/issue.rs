@@ -34,7 +34,7 @@ impl InputRegister {
             (name.to_string(), b.register(&format!("input_{name}"), width))
         };
         Self {
-            valid: b.register_reset("input_valid", 1, 0),
+            valid: b.register("input_valid", 1),
             builder: b.clone(),
             stream: stream.into(),
             fields: fields.iter().map(field).collect(),
@@ -83,7 +83,7 @@ impl Spacing {
     pub fn new(b: &Builder, clocks: usize, key_bits: u32) -> Self {
         let entry = |distance| {
             (
-                b.register_reset(&format!("recent_{distance}_valid"), 1, 0),
+                b.register(&format!("recent_{distance}_valid"), 1),
                 b.register(&format!("recent_{distance}_key"), key_bits),
             )
         };
@@ -143,7 +143,7 @@ pub fn in_order(
     sweep: &Sweep,
 ) -> Issue {
     let input = InputRegister::new(b, stream, fields);
-    let ready = b.register_reset("input_ready", 1, 0);
+    let ready = b.register("input_ready", 1);
     let spacing = Spacing::new(b, clocks, input.get(key).width());
     let waits: Vec<Signal> = (1..clocks)
         .map(|wait| b.register(&format!("input_waits_{wait}"), 1))
@@ -213,7 +213,7 @@ pub fn sweep(b: &Builder, entries: u32) -> Sweep {
         "a sweep over {entries} words"
     );
     let clearing = b.register_reset("clearing", 1, 1);
-    let index = b.register_reset("sweep_index", entries.trailing_zeros(), 0);
+    let index = b.register("sweep_index", entries.trailing_zeros());
     let last = index.all().named("sweep_last");
     let clearing_next = (&clearing & &!last).named("next_clearing");
     b.clocked(&clearing, &clearing_next);

@@ -50,14 +50,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let b = Builder::unit("key_table", &doc, &unit_ports::<Inputs, Outputs>(params));
     let moves = b.forward("moves", 1);
-    let ready = b.register_reset("ready", 1, 0);
+    let ready = b.register("ready", 1);
     let offered = |field: &str| b.get(&format!("s_axis_op_{field}"));
     let stage = |name: &str, value: &Signal| b.stage(name, &moves, value);
 
     // Stage 1: the operation. What is offered while the sweep is on does not count.
     let sweep = issue::sweep(&b, params.keys);
     let accepted = (&ready & &offered("tvalid")).named("accepted");
-    let valid = b.carry_reset("valid", &moves, &accepted, 1..=7);
+    let valid = b.carry("valid", &moves, &accepted, 1..=7);
     let op = b.carry("op", &moves, &offered("op"), 1..=7);
     let configure = (&accepted & &offered("op").is(op::CONFIGURE.into())).named("configure");
     let write_1 = stage("write_1", &(&sweep.clearing | &configure));

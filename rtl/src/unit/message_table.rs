@@ -87,7 +87,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=8);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=8);
     let op = carry("op", &front.get("op"), 1..=8);
     let stream = carry("stream", &front.get("stream"), 1..=8);
     let message = carry("message", &front.get("message"), 1..=3);
@@ -97,7 +97,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let kind = carry("kind", &front.get("kind"), 1..=6);
     let decoded = |name: &str, code: u8, last: u32| {
         let is_it = &front.issue & &front.get("op").is(code.into());
-        b.carry_reset(name, &moves, &is_it, 1..=last)
+        b.carry(name, &moves, &is_it, 1..=last)
     };
     let count = decoded("count", op::COUNT, 5);
     let tell = decoded("tell", op::TELL, 3);
@@ -137,7 +137,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
 
     // Stages 1 to 3: the oldest message, the marks.
-    let oldest_4 = b.register_reset("oldest_4", NUMBER_BITS, 0);
+    let oldest_4 = b.register("oldest_4", NUMBER_BITS);
     let oldest_5 = stage("oldest_5", &oldest_4);
     let kept = write("oldest", &oldest_4, 4);
     let none = b.lit(0, NUMBER_BITS);
@@ -150,7 +150,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let oldest = stage("oldest_3", &((&kept | &passing) | &first));
 
     let marks_bits = 1 + 2 * places;
-    let marks_6 = b.register_reset("marks_6", marks_bits, 0);
+    let marks_6 = b.register("marks_6", marks_bits);
     let marks_7 = stage("marks_7", &marks_6);
     let kept = write("marks", &marks_6, 6);
     let none = b.lit(0, marks_bits);
@@ -176,7 +176,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let about = carry("about", &about, 4..=8);
     let ahead = stage("ahead_4", &(message.at(3) - &oldest));
-    let told = b.carry_reset("told", &moves, &told, 4..=7);
+    let told = b.carry("told", &moves, &told, 4..=7);
 
     // Stages 2 to 4: the bytes counted of the operation's message, and the room before its length.
     let place = |message: &Signal| message.truncate(place_bits);
@@ -252,7 +252,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let new_whole = marked("new_whole", &whole, &ends);
     let marks = b.concat("new_marks", &[&new_more, &new_begun, &new_whole]);
     load(&marks_6, "marks", 5, &marks);
-    let ends_6 = b.stage_reset("ends_6", &moves, &ends);
+    let ends_6 = b.stage("ends_6", &moves, &ends);
     let more = carry("result_more", &marks_6.bit(0), 7..=8);
 
     let code = |code: u8| b.lit(code.into(), 3);

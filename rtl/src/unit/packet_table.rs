@@ -56,14 +56,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Stage 1: the operation.
     let accepted = (&ready & &offered("tvalid")).named("accepted");
-    let valid = b.carry_reset("valid", &moves, &accepted, 1..=3);
+    let valid = b.carry("valid", &moves, &accepted, 1..=3);
     let op = carry("op");
     let path = carry("path");
     let psn = carry("psn");
     let tag = carry("tag");
     let write = (&accepted & &offered("op").is(op::WRITE.into())).named("accepted_write");
     // What is offered in a clock with reset must not be written.
-    let write_1 = b.stage_reset("write_1", &moves, &write);
+    let write_1 = b.stage("write_1", &moves, &write);
 
     // Stages 1 to 3: the descriptor.
     let offered_packet = b.concat(

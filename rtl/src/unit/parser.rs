@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             &b.mux("position_next", &tlast, &position.lit(1), &moved),
         );
         let most = params.max_packet_bytes / lanes + 1;
-        let number = b.register_reset("number", index_bits(most + 1), 0);
+        let number = b.register("number", index_bits(most + 1));
         let counts = b.wire("number_counts", &!number.is(most.into()));
         let counted = b.wire("number_counted", &(&number + &counts.extend(number.width())));
         b.clocked_when(
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         let keep = &b.get("s_axis_rx_tkeep") | &(!&tlast).sign_extend(lanes);
         Self {
             beats: Beats::new(&b, &moves, &b.get("s_axis_rx_tdata"), &accepted, &position),
-            active: b.carry_reset("active", &moves, &accepted, 1..=LAST_STAGE - 1),
+            active: b.carry("active", &moves, &accepted, 1..=LAST_STAGE - 1),
             last: pass("last", &tlast),
             keep_1: b.stage("keep_1", &moves, &keep),
             number: pass("number", &number),
@@ -489,7 +489,7 @@ impl<'a> Parser<'a> {
     /// Stage 12: what is done with the frame.
     fn verdict(&self, reasons: &Signal, opcode: &Kinds, size: &Size) -> Verdict {
         let b = &self.b;
-        let flag = |name: &str, value: &Signal| b.stage_reset(name, &self.moves, value);
+        let flag = |name: &str, value: &Signal| b.stage(name, &self.moves, value);
         let ends = b.wire("ends", &(self.active.at(11) & &self.last.at(11)));
         let good = b.wire("good", &!reasons.any());
         let gives = b.wire("gives", &(&ends & &good));
@@ -626,9 +626,9 @@ impl<'a> Parser<'a> {
         b.clocked(&self.moves, &(payload & data & ack));
 
         let dropping = b.wire("dropping", &(&verdict.drops & &self.moves));
-        let dropped = b.register_reset("dropped_13", 1, 0);
+        let dropped = b.register("dropped_13", 1);
         b.clocked(&dropped, &dropping);
-        let reason = b.register_reset("drop_reason_13", 4, 0);
+        let reason = b.register("drop_reason_13", 4);
         b.clocked(&reason, &verdict.reason.gated(&dropping));
         b.drive("dropped", &dropped);
         b.drive("drop_reason", &reason);
@@ -658,7 +658,7 @@ fn local_addresses(b: &Builder, params: &Params) -> Signal {
     let (plane, came_on) = (b.get("config_plane"), b.get("s_axis_rx_plane"));
     let entries: Vec<(Signal, Signal)> = (0..1u64 << params.plane_bits())
         .map(|number| {
-            let address = b.register_reset(&format!("address_of_plane_{number}"), 32, 0);
+            let address = b.register(&format!("address_of_plane_{number}"), 32);
             let writes = b.wire(
                 &format!("writes_plane_{number}"),
                 &(&b.get("config_write") & &plane.is(number)),

@@ -162,8 +162,8 @@ impl Operation {
         );
         let clearing = sweep.clearing;
         let is_select = front.get("op").is(select_code).named("is_select");
-        let valid = b.carry_reset("valid", moves, &front.issue, 1..=10);
-        let select = b.carry_reset("select", moves, &(&front.issue & &is_select), 1..=5);
+        let valid = b.carry("valid", moves, &front.issue, 1..=10);
+        let select = b.carry("select", moves, &(&front.issue & &is_select), 1..=5);
         let asked = b.carry("path", moves, &front.get("path"), 1..=2);
         let path = b.mux("next_path_3", &clearing, &sweep.index, asked.at(2));
         let active = (valid.at(2) | &clearing).named("next_active_3");
@@ -171,9 +171,9 @@ impl Operation {
         Self {
             op: b.carry("op", moves, &front.get("op"), 1..=10),
             path: b.carry("path", moves, &path, 3..=7),
-            sweep: b.carry_reset("sweep", moves, &clearing, 3..=7),
-            active: b.carry_reset("active", moves, &active, 3..=7),
-            on_path: b.carry_reset("on_path", moves, &on_path, 3..=5),
+            sweep: b.carry("sweep", moves, &clearing, 3..=7),
+            active: b.carry("active", moves, &active, 3..=7),
+            on_path: b.carry("on_path", moves, &on_path, 3..=5),
             input: front.input,
             clearing,
             valid,
@@ -567,7 +567,7 @@ fn route(
     let offered = b.concat("input_route", &[&input.get("plane"), &input.get("source_port")]);
     let offered = b.carry("new_route", moves, &offered, 1..=7);
     let configure_7 = operation.op.at(7).is(op::CONFIGURE.into()) & operation.valid.at(7);
-    let write_8 = b.stage_reset("route_write_8", moves, &(configure_7 | operation.sweep.at(7)));
+    let write_8 = b.stage("route_write_8", moves, &(configure_7 | operation.sweep.at(7)));
     let offered = offered.at(7).gated(&!operation.sweep.at(7));
     let offered = b.carry("new_route", moves, &offered, 8..=10);
 

@@ -77,11 +77,16 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ("tlast", 1),
         ("address", ADDRESS_BITS),
     ];
-    let write = Queue::new(&b, "write", 2, &[&write_fields[..], &[("null", 1)]].concat());
+    let write = Queue::gated(
+        &b,
+        "write",
+        &[&write_fields[..], &[("null", 1)]].concat(),
+        &[&["tdata", "tkeep", "address"]],
+    );
 
     // begin.
-    let placing = b.register_reset("passing_placed", 1, 0);
-    let discarding = b.register_reset("passing_discarded", 1, 0);
+    let placing = b.register("passing_placed", 1);
+    let discarding = b.register("passing_discarded", 1);
     let idle = !&(&placing | &discarding);
     let room = &command.room() & &(&transfers.room() & &tokens.room());
     let begins = (&idle & &place.valid() & &room).named("begins");
@@ -120,20 +125,21 @@ pub fn unit(params: &Params) -> Rc<Module> {
     transfers.take(&(&ends | &empties));
     // Beats of the transfer written before this one.
     let beat_bits = params.payload_bits();
-    let written = b.register_reset("written", beat_bits, 0);
+    let written = b.register("written", beat_bits);
     let next_written = (&written + &written.lit(1)).gated(&!&last);
     b.clocked_when(&writes, &written, &next_written.named("next_written"));
     let upper = (transfers.get("address") + written.extend(ADDRESS_BITS - lane_bits)).named("beat_number");
     let beat_address = b.concat("beat_address", &[&b.lit(0, lane_bits), &upper]);
-    write.put(
+    write.put_gated(
         &(&writes | &empties),
         &[
-            &b.get("s_axis_aligned_tdata").gated(&writes),
-            &b.get("s_axis_aligned_tkeep").gated(&writes),
+            &b.get("s_axis_aligned_tdata"),
+            &b.get("s_axis_aligned_tkeep"),
             &(&last & &writes),
-            &beat_address.gated(&writes),
+            &beat_address,
             &empties,
         ],
+        &[&writes],
     );
 
     // leave, count.
@@ -146,8 +152,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     write.take(&leaves);
     let releases = (&write.valid() & &leaves & &(&null | write.get("tlast"))).named("releases");
     let count_bits = index_bits(jobs) + 1;
-    let released = b.register_reset("released", count_bits, 0);
-    let may_count = b.register_reset("may_count", 1, 0);
+    let released = b.register("released", count_bits);
+    let may_count = b.register("may_count", 1);
     b.drive("m_axis_count_tvalid", &may_count);
     for (field, _) in token {
         b.drive(
@@ -166,7 +172,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 21] = [
+pub const MUTATIONS: [Mutation; 22] = [
     Mutation { signal: "begins", fault: Fault::Operator },
     Mutation { signal: "has_bytes", fault: Fault::Zero },
     Mutation { signal: "keeps", fault: Fault::Operator },
@@ -188,4 +194,5 @@ pub const MUTATIONS: [Mutation; 21] = [
     Mutation { signal: "may_count", fault: Fault::Zero },
     Mutation { signal: "command_entry", fault: Fault::Invert },
     Mutation { signal: "tokens_entry", fault: Fault::Invert },
+    Mutation { signal: "write_keep", fault: Fault::Zero },
 ];

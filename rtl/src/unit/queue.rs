@@ -13,6 +13,8 @@ pub struct Queue {
     name: String,
     depth: u32,
     fields: Vec<(String, u32)>,
+    /// Where each field is in an entry, the lowest first: fields that a gate makes zero are together.
+    order: Vec<usize>,
     /// The flags and the fields of the head.
     outputs: Rc<Vec<Output>>,
 }
@@ -31,31 +33,51 @@ const ROOM: &str = "tready";
 impl Queue {
     /// The queue `NAME` of `depth` entries (a power of two) that have these fields, with their widths.
     pub fn new(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)]) -> Self {
-        let width = fields.iter().map(|(_, width)| width).sum();
+        Self::build(b, name, depth, fields, &[])
+    }
+
+    /// A queue of two entries in which the fields of each list in `gated` enter as zero unless that list's gate holds: see [`Queue::put_gated`].
+    pub fn gated(b: &Builder, name: &str, fields: &[(&str, u32)], gated: &[&[&str]]) -> Self {
+        Self::build(b, name, 2, fields, gated)
+    }
+
+    fn build(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)], gated: &[&[&str]]) -> Self {
+        let group_of = |field: &str| {
+            gated
+                .iter()
+                .position(|group| group.contains(&field))
+                .map_or(0, |at| at + 1)
+        };
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        order.sort_by_key(|at| group_of(fields[*at].0));
+        let mut groups = vec![0; gated.len() + 1];
+        for (field, width) in fields {
+            groups[group_of(field)] += width;
+        }
+        let width = groups.iter().sum();
         let put = b.forward(&format!("{name}_put"), 1);
         let take = b.forward(&format!("{name}_take"), 1);
         let entry = b.forward(&format!("{name}_entry"), width);
         let module = if depth == 2 {
-            axis_register::of_width(width)
+            axis_register::of_groups(&groups)
         } else {
             of_size(depth, width)
         };
-        let queue = b.instance(
-            &format!("{name}_queue"),
-            &module,
-            &[
-                ("rst", &b.get("rst")),
-                ("s_axis_tvalid", &put),
-                ("s_axis_tdata", &entry),
-                ("m_axis_tready", &take),
-            ],
-        );
+        let mut inputs = vec![
+            ("s_axis_tvalid", &put),
+            ("s_axis_tdata", &entry),
+            ("m_axis_tready", &take),
+        ];
+        let keep = (!gated.is_empty()).then(|| b.forward(&format!("{name}_keep"), gated.len() as u32));
+        inputs.extend(keep.iter().map(|keep| ("s_axis_tkeep", keep)));
+        let queue = b.instance(&format!("{name}_queue"), &module, &inputs);
         let head = queue.get("m_axis_tdata");
         let mut offset = 0;
-        let slices = fields.iter().map(|(field, width)| {
-            let slice = head.slice(offset, *width);
+        let slices = order.iter().map(|at| {
+            let (field, width) = fields[*at];
+            let slice = head.slice(offset, width);
             offset += width;
-            (*field, slice)
+            (field, slice)
         });
         let flags = [
             (VALID, queue.get("m_axis_tvalid")),
@@ -83,6 +105,7 @@ impl Queue {
                 .iter()
                 .map(|(name, width)| (name.to_string(), *width))
                 .collect(),
+            order,
             outputs,
         }
     }
@@ -133,8 +156,19 @@ impl Queue {
             self.fields.len()
         );
         b.drive(&format!("{}_put", self.name), when);
-        let entry = b.concat(&format!("{}_new_entry", self.name), values);
+        let ordered: Vec<&Signal> = self.order.iter().map(|at| values[*at]).collect();
+        let entry = b.concat(&format!("{}_new_entry", self.name), &ordered);
         b.drive(&format!("{}_entry", self.name), &entry);
+    }
+
+    /// [`Queue::put`] into a queue of [`Queue::gated`], with the gates of its lists.
+    pub fn put_gated(&self, when: &Signal, values: &[&Signal], gates: &[&Signal]) {
+        let b = &self.builder;
+        self.put(when, values);
+        if !gates.is_empty() {
+            let gates = b.concat(&format!("{}_gates", self.name), gates);
+            b.drive(&format!("{}_keep", self.name), &gates);
+        }
     }
 
     /// Takes the head in clocks in which `when` holds; if there is none nothing happens.
@@ -201,10 +235,10 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
     b.declare_output("m_axis_tdata", width, "The oldest entry held.");
 
     let index_bits = depth.trailing_zeros();
-    let write_index = b.register_reset("write_index", index_bits, 0);
-    let read_index = b.register_reset("read_index", index_bits, 0);
-    let valid = b.register_reset("valid", 1, 0);
-    let full = b.register_reset("full", 1, 0);
+    let write_index = b.register("write_index", index_bits);
+    let read_index = b.register("read_index", index_bits);
+    let valid = b.register("valid", 1);
+    let full = b.register("full", 1);
     let push = (b.get("s_axis_tvalid") & !&full).named("push");
     let pop = (b.get("m_axis_tready") & &valid).named("pop");
     let step = |index: &Signal| index + index.lit(1);

@@ -125,7 +125,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     input.finish(&issue_input, clearing);
 
     // Clock 1: decode, read.
-    let valid_early = b.carry_reset("valid", &moves, &issue, 1..=2);
+    let valid_early = b.carry("valid", &moves, &issue, 1..=2);
     let connection_early = carry("connection", 1..=2, &issue_connection);
     let op = carry("op", 1..=9, &issue_op);
     let recheck_early = carry("recheck", 1..=2, &wheel.offer);
@@ -147,7 +147,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Clock 2: the memories' outputs come; the sweep is a configuration with nothing, less one token unit.
     let swept = |name: &str, value: &Signal, initial: u64| b.mux(name, clearing, &value.lit(initial), value);
-    let valid = b.carry_reset("valid", &moves, valid_early.at(2), 3..=9);
+    let valid = b.carry("valid", &moves, valid_early.at(2), 3..=9);
     let entering = b.mux("entering", clearing, &sweep.index, connection_early.at(2));
     let connection = carry("connection", 3..=13, &entering);
     let recheck = carry("recheck", 3..=9, &(recheck_early.at(2) | clearing));
@@ -289,7 +289,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Clocks 9 to 13: when to look again.
     let waits = (valid.at(9) & &(&blocked & &!&waited_9)).named("waits");
-    let waits = b.carry_reset("waits", &moves, &waits, 10..=13);
+    let waits = b.carry("waits", &moves, &waits, 10..=13);
     let none = b.lit(1 << params.burst_bits, params.burst_bits + 1);
     let deficit = (&none - &whole.extend(params.burst_bits + 1)).named("deficit");
     let deficit_10 = stage(

@@ -85,7 +85,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=7);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=7);
     let op = carry("op", &front.get("op"), 1..=7);
     let stream = carry("stream", &front.get("stream"), 1..=7);
     let asked = carry("asked", &front.get("number"), 1..=2);
@@ -93,7 +93,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let bytes = carry("bytes", &front.get("bytes"), 1..=3);
     let decoded = |name: &str, code: u8, last: u32| {
         let is_it = &front.issue & &front.get("op").is(code.into());
-        b.carry_reset(name, &moves, &is_it, 1..=last)
+        b.carry(name, &moves, &is_it, 1..=last)
     };
     let post = decoded("post", op::POST, 2);
     let matching = decoded("match", op::MATCH, 6);
@@ -125,7 +125,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let step = b.concat("open_step", &[&either, &completes.sign_extend(open_bits - 1)]);
     let from_open = open.gated(&!init.at(2)).named("from_open");
     let new_open = (&from_open + &step).named("new_open");
-    let counts_3 = b.register_reset("counts_3", word_bits, 0);
+    let counts_3 = b.register("counts_3", word_bits);
     let new_counts = b.concat("new_counts", &[&new_posted, &new_completed, &new_open]);
     let counted = (&moves & valid.at(2)).named("counts_change");
     b.clocked_when(&counted, &counts_3, &new_counts);
@@ -158,7 +158,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         asked.at(2),
     );
     let number = carry("number", &number, 3..=7);
-    let posts_3 = b.stage_reset("posts_3", &moves, &posts);
+    let posts_3 = b.stage("posts_3", &moves, &posts);
     let offered = b.concat(
         "input_entry",
         &[

@@ -104,7 +104,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // admit.
     let job_bits = index_bits(jobs) + 1;
-    let under_way = b.register_reset("jobs", job_bits, 0);
+    let under_way = b.register("jobs", job_bits);
     let may_begin = b.register_reset("may_begin", 1, 1);
     let ready = (&may_begin & &lookup.room()).named("ready");
     b.drive("s_axis_data_tready", &ready);
@@ -344,8 +344,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &code(0),
     );
     let next_event = next_event.gated(&finishes).named("next_event_of_finish");
-    let event = b.register_reset("event_register", JUDGEMENT_BITS, 0);
-    let event_valid = b.register_reset("event_valid_register", 1, 0);
+    let event = b.register("event_register", JUDGEMENT_BITS);
+    let event_valid = b.register("event_valid_register", 1);
     b.clocked(&event, &next_event);
     b.clocked(&event_valid, &next_event.any());
     b.drive("event_code", &event);

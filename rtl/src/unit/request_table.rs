@@ -106,7 +106,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=9);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=9);
     let op = carry("op", &front.get("op"), 1..=9);
     let stream = carry("stream", &front.get("stream"), 1..=9);
     let tag = carry("tag", &front.get("tag"), 1..=9);
@@ -115,7 +115,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let receive = carry("receive", &front.get("receive"), 1..=4);
     let decoded = |name: &str, code: u8, last: u32| {
         let is_it = &front.issue & &front.get("op").is(code.into());
-        b.carry_reset(name, &moves, &is_it, 1..=last)
+        b.carry(name, &moves, &is_it, 1..=last)
     };
     let post = decoded("post", op::POST, 5);
     let next = decoded("next", op::NEXT, 3);
@@ -157,7 +157,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Stages 1 to 3: the stream.
     let word_bits = 2 * NUMBER_BITS + packet_bits + place_bits + 3 * count_bits;
-    let context_6 = b.register_reset("context_6", word_bits, 0);
+    let context_6 = b.register("context_6", word_bits);
     let context_7 = stage("context_7", &context_6);
     let write = (&sweep.clearing | valid.at(6)).named("streams_write");
     let address = b.mux("streams_address", &sweep.clearing, &sweep.index, stream.at(6));
@@ -193,7 +193,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // Stages 3 and 4: is it done, and for which message? Of a full ring the top bit of `held` is set and no other.
-    let flag = |name: &str, value: &Signal| b.stage_reset(name, &moves, value);
+    let flag = |name: &str, value: &Signal| b.stage(name, &moves, value);
     let posts = flag("posts_4", &(post.at(3) & &!held.msb()));
     let nexts = flag("nexts_4", &(next.at(3) & &unsent.any()));
     let releases = flag("releases_4", &(release.at(3) & &sent.any()));
@@ -309,8 +309,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let left_unsent = carry("left_unsent", &left_unsent, 7..=9);
 
     // Stages 4 to 9: how it ends.
-    let packets = b.carry_reset("gives_packet", &moves, &(&nexts | &there), 5..=8);
-    let told = b.carry_reset("released", &moves, &releases, 5..=7);
+    let packets = b.carry("gives_packet", &moves, &(&nexts | &there), 5..=8);
+    let told = b.carry("released", &moves, &releases, 5..=7);
     let done = ((&posts_5 | packets.at(5)) | told.at(5)).named("done_5");
     let about_message = b.select(
         "message_5_about",

@@ -111,7 +111,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // admit.
     let job_bits = index_bits(jobs) + 1;
-    let under_way = b.register_reset("jobs", job_bits, 0);
+    let under_way = b.register("jobs", job_bits);
     let full = under_way.is(u64::from(jobs));
     let ready = (&sack.room() & &error.room() & &!&(&full | &sweep.clearing)).named("ready");
     b.drive("s_axis_ack_tready", &ready);
@@ -148,7 +148,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let nak_event = (&accepted & &is_nak & &not_ready).named("nak_event");
 
     // The machine.
-    let state = |name: &str| b.register_reset(name, 1, 0);
+    let state = |name: &str| b.register(name, 1);
     let (read_1, read_2, apply, walk) = (
         state("state_read_1"),
         state("state_read_2"),
@@ -234,7 +234,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // walk.
-    let walking = b.register_reset("walking", job_bits, 0);
+    let walking = b.register("walking", job_bits);
     let may_walk = &packet_op.room() & &!walking.is(u64::from(jobs));
     let walks = (&walk & &!&at_base & &may_walk).named("walks");
     packet_op.put(&walks, &[&its_path, &retired]);
@@ -283,7 +283,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // Events.
     let machine_event = (&takes & &!&done).named("machine_event");
     let stale = sacked.get("status").is(sack_tx::status::STALE.into());
-    let event_valid = b.register_reset("event_valid_register", 1, 0);
+    let event_valid = b.register("event_valid_register", 1);
     b.clocked(&event_valid, &(&nak_event | &machine_event));
     let code = |code: u8| b.lit(code.into(), 2);
     let is_stale = &machine_event & &stale;
@@ -296,7 +296,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
         &code(0),
     );
-    let event = b.register_reset("event_register", 2, 0);
+    let event = b.register("event_register", 2);
     b.clocked(&event, &next_event);
     b.drive("event_valid", &event_valid);
     b.drive("event_code", &event);

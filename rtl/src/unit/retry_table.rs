@@ -54,11 +54,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=3);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=3);
     let op = b.carry("op", &moves, &front.get("op"), 1..=3);
     let path = b.carry("path", &moves, &front.get("path"), 1..=3);
 
-    let queued = b.register_reset("queued_3", 1, 0);
+    let queued = b.register("queued_3", 1);
     let write = (&sweep.clearing | valid.at(3)).named("queued_write");
     let address = b.mux("queued_address", &sweep.clearing, &sweep.index, path.at(3));
     let memory = b.instance(

@@ -98,8 +98,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Stage 1. The sweep after reset is a run of INITs that leave nothing at the output.
     let sweeping = b.get("sweeping");
-    let active = b.carry_reset("active", &moves, &(&accepted | &sweeping), 1..=COMMIT_STAGE);
-    let shown = b.carry_reset("shown", &moves, &accepted, 1..=COMMIT_STAGE);
+    let active = b.carry("active", &moves, &(&accepted | &sweeping), 1..=COMMIT_STAGE);
+    let shown = b.carry("shown", &moves, &accepted, 1..=COMMIT_STAGE);
     let arriving_init = b.wire(
         "arriving_init",
         &(&b.get("s_axis_rx_op").is(op::INIT.into()) | &sweeping),
@@ -408,7 +408,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 /// Returns `accepted`; makes `sweeping` and `sweep_path`.
 fn admission(b: &Builder, moves: &Signal) -> Signal {
     let sweeping = b.register_reset("sweeping", 1, 1);
-    let sweep_path = b.register_reset("sweep_path", b.get("s_axis_rx_path").width(), 0);
+    let sweep_path = b.register("sweep_path", b.get("s_axis_rx_path").width());
     // The pipeline moves all through the sweep, since nothing comes out of it.
     b.clocked(&sweep_path, &(&sweep_path + &sweep_path.lit(1)));
     b.clocked(&sweeping, &(&sweeping & !sweep_path.all()));

@@ -213,7 +213,7 @@ fn accept(p: &Pipeline, sweep: &issue::Sweep) {
     );
     let mut valid = front.issue.clone();
     for stage in 1..=LAST {
-        valid = b.stage_reset(&format!("valid_{stage}"), &p.moves, &valid);
+        valid = b.stage(&format!("valid_{stage}"), &p.moves, &valid);
     }
     for (field, last) in [("op", LAST), ("path", LAST), ("psn", 5), ("echo", 5), ("now", 8)] {
         front.get(field).named(&format!("{field}_0"));
@@ -259,7 +259,7 @@ fn read_part(p: &Pipeline, sweep: &issue::Sweep, name: &str, fields: &[(&str, u3
     let width = fields.iter().map(|(_, width)| width).sum();
     let (read, written) = (stage - 3, stage + 4);
     let result = b.forward(&format!("{name}_result"), width);
-    let register = b.register_reset(&format!("{name}_{written}"), width, 0);
+    let register = b.register(&format!("{name}_{written}"), width);
     let arrives = (&p.moves & &at("valid", written - 1)).named(&format!("{name}_arrives"));
     b.clocked_when(&arrives, &register, &result);
     let write = (&sweep.clearing | &at("valid", written)).named(&format!("{name}_write"));

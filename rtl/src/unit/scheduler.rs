@@ -53,7 +53,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         (&moves, &moves_next),
         &sweep,
     );
-    let valid = b.carry_reset("valid", &moves, &front.issue, 1..=3);
+    let valid = b.carry("valid", &moves, &front.issue, 1..=3);
     let op = b.carry("op", &moves, &front.get("op"), 1..=3);
     let connection = b.carry("connection", &moves, &front.get("connection"), 1..=3);
     let stream = stage("stream_1", &front.get("stream"));

@@ -38,7 +38,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ];
     let count = Queue::new(&b, "count", 2, &packet);
     count.input("s_axis_count");
-    let op_queue = Queue::new(&b, "op", 2, &[&[("op", 2)], &packet[..]].concat());
+    let op_queue = Queue::gated(
+        &b,
+        "op",
+        &[&[("op", 2)], &packet[..]].concat(),
+        &[&["message", "bytes", "length", "immediate", "kind"]],
+    );
     op_queue.output("m_axis_op");
     let message = [
         ("stream", stream_bits),
@@ -54,7 +59,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // Messages in `told`, to leave room for what is asked.
     let held_bits = index_bits(2 * slots) + 1;
-    let held = b.register_reset("told_held", held_bits, 0);
+    let held = b.register("told_held", held_bits);
     let telling = (result("valid") & result("op").is(op::TELL.into())
         | result("valid") & result("op").is(op::COUNT.into()))
     .named("result_counts");
@@ -72,9 +77,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     }
     let slot: Vec<Slot> = (0..slots)
         .map(|number| Slot {
-            busy: b.register_reset(&format!("busy_{number}"), 1, 0),
+            busy: b.register(&format!("busy_{number}"), 1),
             stream: b.register(&format!("stream_{number}"), stream_bits),
-            tell: b.register_reset(&format!("tell_{number}"), 1, 0),
+            tell: b.register(&format!("tell_{number}"), 1),
         })
         .collect();
     let first = |name: &str, wanted: Vec<Signal>| -> Vec<Signal> {
@@ -139,18 +144,18 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &b.lit(op::COUNT.into(), 2),
     );
     let stream = b.mux("op_stream", &asks_any, &asked, &count.get("stream"));
-    let counted = |field: &str| count.get(field).gated(&!&asks_any);
-    op_queue.put(
+    op_queue.put_gated(
         &(&asks_any | &begins_any),
         &[
             &code,
             &stream,
-            &counted("message"),
-            &counted("bytes"),
-            &counted("length"),
-            &counted("immediate"),
-            &counted("kind"),
+            &count.get("message"),
+            &count.get("bytes"),
+            &count.get("length"),
+            &count.get("immediate"),
+            &count.get("kind"),
         ],
+        &[&!&asks_any],
     );
     told.put(
         &tells_one,
@@ -162,7 +167,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
             &result("kind"),
         ],
     );
-    let refused = b.register_reset("refused_register", 1, 0);
+    let refused = b.register("refused_register", 1);
     let status_is = |code: u8| result("status").is(code.into());
     let refuses = &telling & &(status_is(status::OUTSIDE) | status_is(status::TOO_LONG));
     b.clocked(&refused, &refuses.named("refuses"));
@@ -172,7 +177,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 20] = [
+pub const MUTATIONS: [Mutation; 21] = [
     Mutation { signal: "result_counts", fault: Fault::Operator },
     Mutation { signal: "is_told", fault: Fault::Operator },
     Mutation { signal: "next_told_held", fault: Fault::Operator },
@@ -193,4 +198,5 @@ pub const MUTATIONS: [Mutation; 20] = [
     Mutation { signal: "op_stream", fault: Fault::Increment },
     Mutation { signal: "refuses", fault: Fault::Operator },
     Mutation { signal: "told_entry", fault: Fault::Invert },
+    Mutation { signal: "op_keep", fault: Fault::Invert },
 ];

@@ -76,7 +76,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let judges = b.forward("judges", 1);
     let stays = (&read.valid() & &!&judges).named("stays");
     let headed: Vec<Signal> = (1..=3)
-        .map(|clocks| b.register_reset(&format!("headed_{clocks}"), 1, 0))
+        .map(|clocks| b.register(&format!("headed_{clocks}"), 1))
         .collect();
     b.clocked(&headed[0], &stays);
     b.clocked(&headed[1], &(&stays & &headed[0]));
@@ -151,9 +151,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.drive("new_probes", &more.gated(&!&sweep.clearing));
 
     // step.
-    let wait = b.register_reset("wait_clocks", 2, 0);
-    let reads = b.register_reset("reads", 3, 0);
-    let index = b.register_reset("index", path_bits, 0);
+    let wait = b.register("wait_clocks", 2);
+    let reads = b.register("reads", 3);
+    let index = b.register("index", path_bits);
     let may_read = !reads.is(READS.into());
     let free = !&(wait.any() | &sweep.clearing);
     let steps = (&free & &path.room() & &ack.room() & &may_read & &!&puts_timeout).named("step");

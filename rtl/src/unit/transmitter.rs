@@ -56,7 +56,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let sacked = strobe("sacked", jobs);
     let next = strobe("next", jobs);
     let packet = strobe("packet", jobs);
-    let read = strobe("read", jobs);
     let looked = strobe("looked", jobs);
     let probe = Queue::new(&b, "probe", 2, &[("path", params.path_index_bits())]);
     probe.input("s_axis_probe");
@@ -75,13 +74,27 @@ pub fn unit(params: &Params) -> Rc<Module> {
         .into_iter()
         .filter(|(field, _)| *field != "status")
         .collect();
+    // The status of a request that was read, and the request itself: it waits for its job's end where it came, and there is none if it was not found.
+    let read = Queue::new(&b, "read", jobs, &[("status", 2)]);
+    let found = Queue::new(&b, "found", jobs, &request);
+    let read_status = b.get("read_status");
+    read.put(&b.get("read_valid"), &[&read_status]);
+    let read_found = read_status.is(request_table::status::DONE.into());
+    let read_request: Vec<Signal> = request
+        .iter()
+        .map(|(field, _)| b.get(&format!("read_{field}")))
+        .collect();
+    found.put(
+        &(b.get("read_valid") & &read_found).named("request_found"),
+        &read_request.iter().collect::<Vec<_>>(),
+    );
     let job_queue = |name: &str, parts: &[&[(&str, u32)]]| Queue::new(&b, name, jobs, &parts.concat());
     let to_route = job_queue("to_route", &[&kind, &stream]);
     let to_send = job_queue("to_send", &[&kind, &stream, &route]);
     let to_pack = job_queue("to_pack", &[&kind, &stream, &route, &psn]);
     let to_read = job_queue("to_read", &[&kind, &route, &psn]);
     let to_look = job_queue("to_look", &[&kind, &stream, &route, &psn]);
-    let to_finish = job_queue("to_finish", &[&kind, &stream, &route, &psn, &request]);
+    let to_finish = job_queue("to_finish", &[&kind, &stream, &route, &psn]);
 
     // Queues: outputs.
     let output = |name: &str, stream: &str, depth: u32| {
@@ -99,13 +112,23 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let read_op = output("read_op", "read", 2);
     let lookup = output("lookup", "lookup", 2);
     let charge = output("charge", "charge", 2);
-    let data = output("data", "data", 2);
+    let data = Queue::gated(
+        &b,
+        "data",
+        &fields("m_axis_data"),
+        &[
+            &["message", "message_length", "offset", "immediate"],
+            &["key", "address"],
+            &["receive"],
+        ],
+    );
+    data.output("m_axis_data");
     let fetch = output("fetch", "fetch", 2);
     let align = output("align", "align", jobs);
 
     // Jobs under way. Room for two, since two may begin in a clock.
     let count_bits = index_bits(jobs) + 1;
-    let under_way = b.register_reset("jobs", count_bits, 0);
+    let under_way = b.register("jobs", count_bits);
     let may_begin = b.register_reset("may_begin", 1, 1);
 
     // route: the heads are a new job without a path, or a job to be given to `sack_tx`.
@@ -198,7 +221,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     schedule.put(&(&takes | &blocks), &[&schedule_op, &schedule_connection]);
 
     // enter: a probe, a path with something pending, or a new packet.
-    let again = b.register_reset("again", 1, 0);
+    let again = b.register("again", 1);
     let has_new = (&scheduled.valid() & &scheduled.get("taken")).named("has_new");
     let dropped = (&scheduled.valid() & &!scheduled.get("taken")).named("dropped");
     let path_free = (&path.room() & &!&puts_send).named("path_free");
@@ -330,10 +353,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
             &[to_look.get("stream")],
             &route_of(&to_look),
             &[to_look.get("psn")],
-            &request
-                .iter()
-                .map(|(field, _)| read.get(field))
-                .collect::<Vec<_>>(),
         ],
     );
 
@@ -350,12 +369,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     .named("finishes");
     to_finish.take(&finishes);
     looked.take(&finishes);
-    let known = (&finishes & &looked.get("known")).named("finish_known");
+    // A probe has no request: the head of `found` is nothing then, or another job's.
     let is_data = (to_finish.get("new") | to_finish.get("again")).named("finish_data");
-    // A probe has no request: what was the head of `read` is nothing, or another job's.
-    let bytes = to_finish.get("bytes").gated(&is_data).named("finish_bytes");
+    found.take(&(&finishes & &is_data).named("finishes_data"));
+    let known = (&finishes & &looked.get("known")).named("finish_known");
+    let bytes = found.get("bytes").gated(&is_data).named("finish_bytes");
     let has_payload = (&known & &bytes.any()).named("has_payload");
-    let request_kind = to_finish.get("kind");
+    let request_kind = found.get("kind");
     let is_send = (&is_data & request_kind.bit(1)).named("finish_send");
     let is_write = (&is_data & !request_kind.bit(1)).named("finish_write");
     let opcode = b.mux(
@@ -376,14 +396,16 @@ pub fn unit(params: &Params) -> Rc<Module> {
             "connection" => looked.get("peer"),
             "path" => to_finish.get("path").truncate(path_bits),
             "payload_bytes" => bytes.clone(),
-            "key" => to_finish.get("key").gated(&is_write),
-            "address" => to_finish.get("remote").gated(&is_write),
-            "receive" => to_finish.get("receive").gated(&is_send),
-            _ => to_finish.get(field).gated(&is_data),
+            "address" => found.get("remote"),
+            _ => found.get(field),
         })
         .collect();
-    data.put(&known, &header.iter().collect::<Vec<_>>());
-    let local = to_finish.get("local");
+    data.put_gated(
+        &known,
+        &header.iter().collect::<Vec<_>>(),
+        &[&is_data, &is_write, &is_send],
+    );
+    let local = found.get("local");
     fetch.put(&has_payload, &[&local, &bytes]);
     let lane_bits = params.lane_bits();
     align.put(
@@ -439,7 +461,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 34] = [
+pub const MUTATIONS: [Mutation; 37] = [
     // Conditions of the rules.
     Mutation { signal: "has_route", fault: Fault::Operator },
     Mutation { signal: "not_found", fault: Fault::Operator },
@@ -460,9 +482,11 @@ pub const MUTATIONS: [Mutation; 34] = [
     Mutation { signal: "pack_ends", fault: Fault::Zero },
     Mutation { signal: "reads", fault: Fault::Operator },
     Mutation { signal: "reads_data", fault: Fault::Operator },
+    Mutation { signal: "request_found", fault: Fault::Operator },
     Mutation { signal: "looks", fault: Fault::Operator },
     Mutation { signal: "look_ends", fault: Fault::Zero },
     Mutation { signal: "finishes", fault: Fault::Operator },
+    Mutation { signal: "finishes_data", fault: Fault::Operator },
     Mutation { signal: "finish_known", fault: Fault::Operator },
     Mutation { signal: "has_payload", fault: Fault::Operator },
     // What they give.
@@ -474,6 +498,7 @@ pub const MUTATIONS: [Mutation; 34] = [
     Mutation { signal: "operation_path", fault: Fault::Increment },
     Mutation { signal: "packet_operation", fault: Fault::Invert },
     Mutation { signal: "opcode", fault: Fault::Increment },
+    Mutation { signal: "data_keep", fault: Fault::Invert },
     Mutation { signal: "header_bytes", fault: Fault::Increment },
     Mutation { signal: "next_jobs", fault: Fault::Operator },
 ];

@@ -65,7 +65,7 @@ pub fn frame_bits(params: &Params) -> u32 {
 impl Entry {
     /// Registers `STREAM_FIELD`, loaded while the entry is empty.
     fn new(b: &Builder, stream: &'static str) -> Self {
-        let valid = b.register_reset(&format!("{stream}_valid"), 1, 0);
+        let valid = b.register(&format!("{stream}_valid"), 1);
         let entry = Self {
             accepts: (!&valid).named(&format!("accepts_{stream}")),
             valid,

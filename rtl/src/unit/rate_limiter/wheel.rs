@@ -67,7 +67,7 @@ impl Wheel {
     /// Declares what the issue logic has to know.
     pub fn new(b: &Builder, params: &Params) -> Self {
         Self {
-            offer: b.register_reset("wheel_offer", 1, 0),
+            offer: b.register("wheel_offer", 1),
             head: b.register("wheel_head", params.connection_bits()),
             builder: b.clone(),
             slots: params.wheel_slots,
@@ -85,15 +85,15 @@ impl Wheel {
         let cursor = b.register("wheel_cursor", slot_bits);
         // Always the slot after the cursor.
         let next = b.register("wheel_next", slot_bits);
-        let occupied = b.register_reset("wheel_occupied", self.slots, 0);
+        let occupied = b.register("wheel_occupied", self.slots);
 
         // Inserting.
         let slot = (&cursor + insert.offset).named("insert_slot");
-        let insert_valid_1 = b.stage_reset("insert_valid_1", moves, insert.valid);
+        let insert_valid_1 = b.stage("insert_valid_1", moves, insert.valid);
         let insert_slot_1 = b.stage("insert_slot_1", moves, &slot);
         let insert_connection_1 = b.stage("insert_connection_1", moves, insert.connection);
 
-        let insert_valid_2 = b.stage_reset("insert_valid_2", moves, &insert_valid_1);
+        let insert_valid_2 = b.stage("insert_valid_2", moves, &insert_valid_1);
         let insert_slot_2 = b.stage("insert_slot_2", moves, &insert_slot_1);
         let insert_connection_2 = b.stage("insert_connection_2", moves, &insert_connection_1);
         let insert_follows_2 = b.stage("insert_follows_2", moves, &occupied.index(&insert_slot_1));
@@ -112,7 +112,7 @@ impl Wheel {
             ];
             b.instance(name, &memory, &ports).get("read_data")
         };
-        let insert_valid_3 = b.stage_reset("insert_valid_3", moves, &insert_valid_2);
+        let insert_valid_3 = b.stage("insert_valid_3", moves, &insert_valid_2);
         let insert_connection_3 = b.stage("insert_connection_3", moves, &insert_connection_2);
         let insert_follows_3 = b.stage("insert_follows_3", moves, &insert_follows_2);
         let insert_neighbour_3 = b.stage("insert_neighbour_3", moves, &insert_neighbour_2);
@@ -147,8 +147,8 @@ impl Wheel {
         b.clocked_when(moves, &occupied, &((&occupied | set) & &!clear));
 
         // Serving.
-        let pause = b.register_reset("wheel_pause", 1, 0);
-        let count = b.register_reset("wheel_count", COUNT_BITS, 0);
+        let pause = b.register("wheel_pause", 1);
+        let count = b.register("wheel_count", COUNT_BITS);
         let idle = (!(&pause | &self.offer) & &!clearing).named("wheel_idle");
         let advance = (&idle & cursor.ne(&self.slot_now)).named("wheel_advance");
         let arrives = (&insert_valid_1 & insert_slot_1.eq(&next)).named("insert_arrives");

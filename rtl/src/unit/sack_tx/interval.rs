@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// A mask of `size` positions (a power of two, at least 16).
 ///
-/// Ports: `enable`, `valid`, `first` and `end` (with one bit more than a position, so that an empty interval and a full one
+/// Ports: `rst`, `enable`, `valid`, `first` and `end` (with one bit more than a position, so that an empty interval and a full one
 /// differ), and `mask`.
 pub fn interval(size: u32) -> Rc<Module> {
     let index_bits = size.trailing_zeros();
@@ -20,6 +20,7 @@ pub fn interval(size: u32) -> Rc<Module> {
             Latency 1 clock, initiation interval 1. The mask leaves through one level of logic."
         ),
     );
+    b.add_input("rst", 1, "Synchronous reset, active high.");
     let enable = b.add_input("enable", 1, "Load in this clock; otherwise the mask stays.");
     let valid = b.add_input("valid", 1, "Otherwise the interval is empty.");
     let first = b.add_input("first", index_bits + 1, "First PSN of the interval.");

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// Counts the set bits among `size` (a power of two, at least 16).
 ///
-/// Ports: `enable`, `bits` and, three enabled clocks later, `count`, of log2(`size`) + 1 bits.
+/// Ports: `rst`, `enable`, `bits` and, three enabled clocks later, `count`, of log2(`size`) + 1 bits.
 pub fn popcount(size: u32) -> Rc<Module> {
     let b = Builder::new(
         &format!("popcount_{size}"),
@@ -14,6 +14,7 @@ pub fn popcount(size: u32) -> Rc<Module> {
             Latency 3 clocks, initiation interval 1."
         ),
     );
+    b.add_input("rst", 1, "Synchronous reset, active high.");
     let enable = b.add_input("enable", 1, "Move in this clock.");
     let bits = b.add_input("bits", size, "Any bits.");
     let quads: Vec<Signal> = (0..size / 4)
