@@ -198,13 +198,13 @@ module transmitter (
     wire read_queue_s_axis_tready;
     wire read_queue_m_axis_tvalid;
     wire [1:0] read_queue_m_axis_tdata;
+    wire [1:0] read_new_entry;
     wire found_put;
     wire found_take;
     wire [318:0] found_entry;
     wire found_queue_s_axis_tready;
     wire found_queue_m_axis_tvalid;
     wire [318:0] found_queue_m_axis_tdata;
-    wire [1:0] read_new_entry;
     wire request_found;
     wire [318:0] found_new_entry;
     wire to_route_put;

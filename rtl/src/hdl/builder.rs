@@ -324,6 +324,11 @@ impl Builder {
         self.declare(name, width, Kind::Register, "")
     }
 
+    /// The input `rst`, which a module with registers needs unless they are free.
+    pub fn add_reset(&self) {
+        self.add_input(RST, 1, "Synchronous reset, active high.");
+    }
+
     /// The register's next value, in every clock.
     pub fn clocked(&self, register: &Signal, next: &Signal) {
         self.write(register, None, next);

@@ -55,22 +55,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let refusal = [("stream", 16), ("message", 24), ("code", 8)];
     let due = strobe("due", params.total_paths(), &[("path", path_index_bits)]);
     // What an acknowledgement tells, and what a refusal does, waits for its end in a queue of its own kind.
-    let taken = Queue::new(
-        &b,
-        "taken",
-        jobs,
-        &[("path", path_index_bits), ("plane", plane_bits)],
-    );
-    taken.put(
-        &b.get("taken_valid"),
-        &[&b.get("taken_path"), &b.get("taken_plane")],
-    );
-    let told_values: Vec<Signal> = told
-        .iter()
-        .map(|(field, _)| b.get(&format!("taken_{field}")))
-        .collect();
+    let taken = strobe("taken", jobs, &[("path", path_index_bits), ("plane", plane_bits)]);
     let told_queue = Queue::new(&b, "told", jobs, &told);
-    told_queue.put(&b.get("taken_valid"), &told_values.iter().collect::<Vec<_>>());
+    told_queue.strobe("taken");
     let refused = Queue::new(&b, "refused", jobs, &refusal);
     let looked = strobe(
         "looked",

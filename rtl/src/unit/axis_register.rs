@@ -38,7 +38,7 @@ pub fn of_groups(widths: &[u32]) -> Rc<Module> {
         format!("{name}_{width}")
     });
     let builder = Builder::new(&name, DOC);
-    builder.add_input("rst", 1, "Synchronous reset, active high.");
+    builder.add_reset();
     builder.add_input("s_axis_tvalid", 1, "An entry is offered.");
     builder.add_input("s_axis_tdata", widths.iter().sum(), "The entry.");
     if widths.len() > 1 {

@@ -176,7 +176,7 @@ pub fn of_width(data_bits: u32) -> Rc<Module> {
             Latency {LATENCY} moving clocks, initiation interval 1. The number at a name's end is its pipeline stage."
         ),
     );
-    b.add_input("rst", 1, "Synchronous reset, active high.");
+    b.add_reset();
     let moves = b.add_input("moves", 1, "Everything happens in clocks with this high.");
     let valid = b.add_input("valid", 1, "There is a beat.");
     let first = b.add_input("first", 1, "The beat is the first of its frame.");

@@ -191,29 +191,22 @@ impl Queue {
         let b = &self.builder;
         b.drive(&format!("{stream}_tready"), &self.room());
         let accepted = b.get(&format!("{stream}_tvalid")) & self.room();
-        let values: Vec<Signal> = self
-            .fields
-            .iter()
-            .map(|(field, _)| b.get(&format!("{stream}_{field}")))
-            .collect();
-        self.put(
-            &accepted.named(&format!("{}_accepted", self.name)),
-            &values.iter().collect::<Vec<_>>(),
-        );
+        self.put_from(stream, &accepted.named(&format!("{}_accepted", self.name)));
     }
 
     /// Fills the queue from the strobe `strobe`: `STROBE_valid`, `STROBE_FIELD` for each field.
     pub fn strobe(&self, strobe: &str) {
-        let b = &self.builder;
-        let values: Vec<Signal> = self
+        self.put_from(strobe, &self.builder.get(&format!("{strobe}_valid")));
+    }
+
+    /// Puts what the inputs `PREFIX_FIELD` are, in clocks in which `when` holds: see [`Queue::put`].
+    pub fn put_from(&self, prefix: &str, when: &Signal) {
+        let inputs = self
             .fields
             .iter()
-            .map(|(field, _)| b.get(&format!("{strobe}_{field}")))
-            .collect();
-        self.put(
-            &b.get(&format!("{strobe}_valid")),
-            &values.iter().collect::<Vec<_>>(),
-        );
+            .map(|(field, _)| self.builder.get(&format!("{prefix}_{field}")));
+        let values: Vec<Signal> = inputs.collect();
+        self.put(when, &values.iter().collect::<Vec<_>>());
     }
 }
 
@@ -226,7 +219,7 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
             Latency 1 clock, initiation interval 1."
         ),
     );
-    b.add_input("rst", 1, "Synchronous reset, active high.");
+    b.add_reset();
     b.add_input("s_axis_tvalid", 1, "An entry is offered.");
     b.add_input("s_axis_tdata", width, "The entry.");
     b.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");

@@ -76,18 +76,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
         .collect();
     // The status of a request that was read, and the request itself: it waits for its job's end where it came, and there is none if it was not found.
     let read = Queue::new(&b, "read", jobs, &[("status", 2)]);
+    read.strobe("read");
     let found = Queue::new(&b, "found", jobs, &request);
-    let read_status = b.get("read_status");
-    read.put(&b.get("read_valid"), &[&read_status]);
-    let read_found = read_status.is(request_table::status::DONE.into());
-    let read_request: Vec<Signal> = request
-        .iter()
-        .map(|(field, _)| b.get(&format!("read_{field}")))
-        .collect();
-    found.put(
-        &(b.get("read_valid") & &read_found).named("request_found"),
-        &read_request.iter().collect::<Vec<_>>(),
-    );
+    let is_found = b.get("read_status").is(request_table::status::DONE.into());
+    found.put_from("read", &(b.get("read_valid") & &is_found).named("request_found"));
     let job_queue = |name: &str, parts: &[&[(&str, u32)]]| Queue::new(&b, name, jobs, &parts.concat());
     let to_route = job_queue("to_route", &[&kind, &stream]);
     let to_send = job_queue("to_send", &[&kind, &stream, &route]);

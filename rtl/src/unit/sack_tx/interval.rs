@@ -20,7 +20,7 @@ pub fn interval(size: u32) -> Rc<Module> {
             Latency 1 clock, initiation interval 1. The mask leaves through one level of logic."
         ),
     );
-    b.add_input("rst", 1, "Synchronous reset, active high.");
+    b.add_reset();
     let enable = b.add_input("enable", 1, "Load in this clock; otherwise the mask stays.");
     let valid = b.add_input("valid", 1, "Otherwise the interval is empty.");
     let first = b.add_input("first", index_bits + 1, "First PSN of the interval.");

@@ -14,7 +14,7 @@ pub fn popcount(size: u32) -> Rc<Module> {
             Latency 3 clocks, initiation interval 1."
         ),
     );
-    b.add_input("rst", 1, "Synchronous reset, active high.");
+    b.add_reset();
     let enable = b.add_input("enable", 1, "Move in this clock.");
     let bits = b.add_input("bits", size, "Any bits.");
     let quads: Vec<Signal> = (0..size / 4)
