@@ -1,6 +1,6 @@
 //! Contract of `acknowledger`: makes the acknowledgements that are due, and the refusals (requirements R6, R7).
 //!
-//! Queues: `due` (strobe), of `connections * paths`: `ack_table` tells a path once until it is taken, so they all fit; of J: `taken`, `looked`, `sacked` (strobes) and `waiting`. Input queue `nak`; output queues `take`, `lookup`, `sack`, `ack`. A count `jobs`, of those under way.
+//! Queues: `due` (strobe), of `connections * paths`: `ack_table` tells a path once until it is taken, so they all fit; of J: `taken`, `looked`, `sacked` (strobes) and `waiting`. Input register `nak`; output queues `take`, `lookup`, `sack`; output register `ack`. A count `jobs`, of those under way.
 //!
 //! # Rules
 //! - *take*: `due` has an entry, `jobs < J`, `take` has room. It is taken: TAKE of the path at `now` to `take`; `jobs` + 1.

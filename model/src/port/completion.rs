@@ -1,6 +1,6 @@
 //! Contract of `completion`: makes completions of messages that are whole, on both sides (requirements R10, R11).
 //!
-//! Input queues `received` and `sent` (messages told by the tellers), `error` (refusals by the other NIC). Output queues `complete` (to `receive_table`), `release` (to `request_table`), `stop` (to `scheduler`), `cqe`.
+//! Input registers `received` and `sent` (messages told by the tellers), `error` (refusals by the other NIC). Output registers `complete` (to `receive_table`), `release` (to `request_table`), `stop` (to `scheduler`), `cqe`.
 //! Queues of [`WAITING`]: `waiting_error`, `stopped` (strobe), `waiting_received`, `completed` (strobe), `waiting_sent`, `released` (strobe).
 //!
 //! # Rules

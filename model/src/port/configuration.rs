@@ -1,7 +1,7 @@
 //! Contract of `configuration`: the NIC's write port: one command becomes the operations that it means in every table (requirements R2, R5, R11).
 //!
 //! A command has the same fields whatever it is; those it has no use for are not looked at. It stands in the place of a register block, which can drive it later.
-//! Each stream `m_axis_*` ends in an output queue. `s_axis_command_tready` = all of them have room. An accepted command puts into them:
+//! Each stream `m_axis_*` ends in an output register. `s_axis_command_tready` = all of them have room. An accepted command puts into them:
 //!
 //! | command | what is put, with the fields of the command |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Contract of `receiver`: follows every packet of data and every probe from its header to what becomes of it (requirements R4, R5, R6).
 //!
 //! A job goes through four rules; between them it waits for the answers of four tables. Queues of J: `looked`, `checked`, `matched`, `sacked` (strobes), `to_check`, `to_judge`, `to_finish` (what a rule needs of the header), `known`, `judged`.
-//! Output queues: `lookup`, `check`, `match`, `sack`, `place`, `owe`, `nak`. A count `jobs`, of those under way.
+//! Output registers: `lookup`, `check`, `match`, `sack`, `place`, `owe`, `nak`. A count `jobs`, of those under way.
 //!
 //! # Rules
 //! - *admit*: `s_axis_data_tready` = `jobs < J` and `lookup` has room. An accepted header goes to the three queues; LOOKUP of its connection and plane to `lookup`; `jobs` + 1.

@@ -1,7 +1,7 @@
 //! Contract of `retirement`: what an acknowledgement does: to the path's scoreboard and window, and to the messages of which packets are acknowledged (requirements R6, R7, R10).
 //!
 //! For each path it keeps `retired`, the PSN up to which packets have been accounted for, and `marked`, the receiver's running count of marked packets as last heard. Queues of J: `sacked`, `packet`, `read` (strobes), `contexts`. Input queue `init`.
-//! Output queues `sack`, `path`, `packet_op` (stream `m_axis_packet`), `read_op` (`m_axis_read`), `count`, `error`. Counts: `jobs` (acknowledgements under way), `walking` (packets asked for and not given to `count`).
+//! Output queues `packet_op` (stream `m_axis_packet`), `read_op` (`m_axis_read`); output registers `sack`, `path`, `count`, `error`. Counts: `jobs` (acknowledgements under way), `walking` (packets asked for and not given to `count`).
 //!
 //! # Rules
 //! - *admit*: `s_axis_ack_tready` = `jobs < J`, and `sack` and `error` have room, outside the clear. An accepted ACK: ACKNOWLEDGE of path `connection * paths + path` with PSN, vector, echo and `now` to `sack`; to `contexts` the path, `marked`, and the sample `rtt = (now - echo - hold) mod 2^timestamp_bits` with `rtt_valid` = `hold` is not 65535 and `rtt < 2^(timestamp_bits-1)`,

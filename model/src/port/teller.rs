@@ -1,7 +1,7 @@
 //! Contract of `teller`: has the bytes of messages counted by a `message_table`, and asks it for whole messages as long as there are any (requirements R4, R10).
 //!
 //! While a stream's messages are being told no further packet of it is counted: else a fast sender could come so far ahead of what has been told that its messages fall outside the table.
-//! [`SLOTS`] streams are worked on at once. A slot has `busy`, `stream`, and `tell`. Input queue `count`, output queue `op`, and `told`, a queue of 2 x [`SLOTS`] whose head is offered at `m_axis_told`.
+//! [`SLOTS`] streams are worked on at once. A slot has `busy`, `stream`, and `tell`. Input register `count`, output register `op`, and `told`, a queue of 2 x [`SLOTS`] whose head is offered at `m_axis_told`.
 //!
 //! # Rules
 //! - *tell*: a busy slot has `tell` set, `op` has room, and `told` holds at most [`SLOTS`] entries. The lowest-numbered such slot: TELL of its stream goes to `op`, `tell` is cleared.

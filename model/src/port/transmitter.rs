@@ -3,7 +3,7 @@
 //! All packets of a path keep the order in which `sack_tx` dealt with them: they go through the same queues. A job is NEW (a stream of a connection), AGAIN (a path with something pending) or PROBE (a path).
 //!
 //! Queues: `ready` (strobe), of `connections`; `retry` (strobe), of `connections * paths`; of J: `scheduled`, `routed`, `sacked`, `next`, `packet`, `read`, `looked` (strobes) and `to_route`, `to_send`, `to_pack`, `to_read`, `to_look`, `to_finish` (jobs between the rules).
-//! Input queue `probe`. Output queues `schedule`, `take` (to `retry_table`), `path`, `sack`, `next_op` (stream `m_axis_next`), `packet_op` (`m_axis_packet`), `read_op` (`m_axis_read`), `lookup`, `charge`, `data`, `fetch`; `align`, a queue of J (offered at `m_axis_align`).
+//! Input queue `probe`. Output queues `schedule`, `take` (to `retry_table`), `path`, `sack`, `next_op` (stream `m_axis_next`), `packet_op` (`m_axis_packet`), `read_op` (`m_axis_read`), `lookup`, `charge`; output registers `data`, `fetch`; `align`, a queue of J (offered at `m_axis_align`).
 //! A count `jobs`, of those under way; `again`: the last entry was one of AGAIN.
 //!
 //! Every job leaves by one of the ends below; `jobs` - 1 each. `now` is the input in the clock of the rule. `connection` is `path / paths`; a stream's index is `connection * streams + stream`.

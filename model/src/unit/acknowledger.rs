@@ -88,11 +88,11 @@ impl Unit for Acknowledger {
             looked: Queue::new(jobs),
             sacked: Queue::new(jobs),
             waiting: Queue::new(jobs),
-            nak: Queue::new(2),
+            nak: Queue::new(1),
             take: Queue::new(2),
             lookup: Queue::new(2),
             sack: Queue::new(2),
-            ack: Queue::new(2),
+            ack: Queue::new(1),
         }
     }
 

@@ -49,7 +49,7 @@ impl Unit for Configuration {
             path_mask: (params.total_paths() - 1) as u16,
             stream_mask: (params.total_streams() - 1) as u16,
             psn_mask: u32::MAX >> (32 - params.psn_bits),
-            queues: std::array::from_fn(|_| Queue::new(2)),
+            queues: std::array::from_fn(|_| Queue::new(1)),
             local: Outputs::default(),
         }
     }

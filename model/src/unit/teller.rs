@@ -58,8 +58,8 @@ impl Unit for Teller {
     fn new(_: &Params) -> Self {
         Self {
             slots: [Slot::default(); SLOTS],
-            count: Queue::new(2),
-            op: Queue::new(2),
+            count: Queue::new(1),
+            op: Queue::new(1),
             told: Queue::new(2 * SLOTS),
             refused: false,
         }

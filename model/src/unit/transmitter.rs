@@ -194,8 +194,8 @@ impl Unit for Transmitter {
             read_op: Queue::new(2),
             lookup: Queue::new(2),
             charge: Queue::new(2),
-            data: Queue::new(2),
-            fetch: Queue::new(2),
+            data: Queue::new(1),
+            fetch: Queue::new(1),
         }
     }
 

@@ -257,7 +257,7 @@ module acknowledger (
         .m_axis_tdata(sacked_queue_m_axis_tdata)
     );
 
-    axis_register_57 nak_queue (
+    queue_1x57 nak_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(nak_put),
@@ -312,7 +312,7 @@ module acknowledger (
         .m_axis_tdata(sack_queue_m_axis_tdata)
     );
 
-    axis_register_255_372_48 ack_queue (
+    queue_1x255_372_48 ack_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(ack_put),

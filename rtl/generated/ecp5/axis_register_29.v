@@ -19,16 +19,15 @@ module axis_register_29 (
     wire next_valid;
     reg [28:0] head;
     reg [28:0] spare;
-    wire [28:0] next_entry;
+    wire empties;
     wire [28:0] next_head;
 
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
     assign next_valid = (spare_valid | push);
-    assign next_entry = spare_valid ? spare
+    assign empties = (head_free & (~next_valid));
+    assign next_head = spare_valid ? spare
         : s_axis_tdata;
-    assign next_head = next_valid ? next_entry
-        : 29'h0;
     assign s_axis_tready = (~spare_valid);
     assign m_axis_tvalid = head_valid;
     assign m_axis_tdata = head;
@@ -52,8 +51,8 @@ module axis_register_29 (
     always @(posedge clk) begin
         if (rst) begin
             head <= 29'h0;
-        end else if (head_free) begin
-            head <= next_head;
+        end else if ((head_free | empties)) begin
+            head <= (next_head & {29{(~empties)}});
         end
     end
 

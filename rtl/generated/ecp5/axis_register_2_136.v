@@ -20,27 +20,25 @@ module axis_register_2_136 (
     wire next_valid;
     reg [1:0] head;
     reg [1:0] spare;
-    wire [1:0] next_entry;
+    wire empties;
     wire [1:0] next_head;
     reg [135:0] head_1;
     reg [135:0] spare_1;
-    wire next_kept_1;
-    wire [135:0] next_entry_1;
+    wire empties_1;
     wire [135:0] next_head_1;
+    wire voids_1;
     wire [137:0] heads;
 
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
     assign next_valid = (spare_valid | push);
-    assign next_entry = spare_valid ? spare
+    assign empties = (head_free & (~next_valid));
+    assign next_head = spare_valid ? spare
         : s_axis_tdata[1:0];
-    assign next_head = next_valid ? next_entry
-        : 2'h0;
-    assign next_kept_1 = (spare_valid | (push & s_axis_tkeep));
-    assign next_entry_1 = spare_valid ? spare_1
+    assign empties_1 = (head_free & (~(spare_valid | (push & s_axis_tkeep))));
+    assign next_head_1 = spare_valid ? spare_1
         : s_axis_tdata[137:2];
-    assign next_head_1 = next_kept_1 ? next_entry_1
-        : 136'h0;
+    assign voids_1 = (push & (~s_axis_tkeep));
     assign s_axis_tready = (~spare_valid);
     assign m_axis_tvalid = head_valid;
     assign heads[1:0] = head;
@@ -66,8 +64,8 @@ module axis_register_2_136 (
     always @(posedge clk) begin
         if (rst) begin
             head <= 2'h0;
-        end else if (head_free) begin
-            head <= next_head;
+        end else if ((head_free | empties)) begin
+            head <= (next_head & {2{(~empties)}});
         end
     end
 
@@ -80,7 +78,7 @@ module axis_register_2_136 (
     end
 
     always @(posedge clk) begin
-        if (rst) begin
+        if (rst | empties_1) begin
             head_1 <= 136'h0;
         end else if (head_free) begin
             head_1 <= next_head_1;
@@ -88,10 +86,10 @@ module axis_register_2_136 (
     end
 
     always @(posedge clk) begin
-        if (rst) begin
+        if (rst | voids_1) begin
             spare_1 <= 136'h0;
         end else if (push) begin
-            spare_1 <= (s_axis_tdata[137:2] & {136{s_axis_tkeep}});
+            spare_1 <= s_axis_tdata[137:2];
         end
     end
 endmodule

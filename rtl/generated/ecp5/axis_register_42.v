@@ -19,16 +19,15 @@ module axis_register_42 (
     wire next_valid;
     reg [41:0] head;
     reg [41:0] spare;
-    wire [41:0] next_entry;
+    wire empties;
     wire [41:0] next_head;
 
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
     assign next_valid = (spare_valid | push);
-    assign next_entry = spare_valid ? spare
+    assign empties = (head_free & (~next_valid));
+    assign next_head = spare_valid ? spare
         : s_axis_tdata;
-    assign next_head = next_valid ? next_entry
-        : 42'h0;
     assign s_axis_tready = (~spare_valid);
     assign m_axis_tvalid = head_valid;
     assign m_axis_tdata = head;
@@ -50,7 +49,7 @@ module axis_register_42 (
     end
 
     always @(posedge clk) begin
-        if (rst) begin
+        if (rst | empties) begin
             head <= 42'h0;
         end else if (head_free) begin
             head <= next_head;

@@ -167,7 +167,7 @@ module completion (
     (* maybe_unused *) wire unused_stopped_queue_bits;
     (* maybe_unused *) wire unused_stopped_queue;
 
-    axis_register_96 received_queue (
+    queue_1x96 received_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(received_put),
@@ -178,7 +178,7 @@ module completion (
         .m_axis_tdata(received_queue_m_axis_tdata)
     );
 
-    axis_register_6 sent_queue (
+    queue_1x6 sent_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sent_put),
@@ -189,7 +189,7 @@ module completion (
         .m_axis_tdata(sent_queue_m_axis_tdata)
     );
 
-    axis_register_38 error_queue (
+    queue_1x38 error_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(error_put),
@@ -200,7 +200,7 @@ module completion (
         .m_axis_tdata(error_queue_m_axis_tdata)
     );
 
-    axis_register_6 complete_queue (
+    queue_1x6 complete_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(complete_put),
@@ -211,7 +211,7 @@ module completion (
         .m_axis_tdata(complete_queue_m_axis_tdata)
     );
 
-    axis_register_6 release_queue (
+    queue_1x6 release_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(release_put),
@@ -222,7 +222,7 @@ module completion (
         .m_axis_tdata(release_queue_m_axis_tdata)
     );
 
-    axis_register_4 stop_queue (
+    queue_1x4 stop_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(stop_put),
@@ -233,7 +233,7 @@ module completion (
         .m_axis_tdata(stop_queue_m_axis_tdata)
     );
 
-    axis_register_137 cqe_queue (
+    queue_1x137 cqe_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(cqe_put),

@@ -209,7 +209,7 @@ module configuration (
     (* maybe_unused *) wire [8:0] unused_index_unused_bits;
     (* maybe_unused *) wire unused_index_unused;
 
-    axis_register_9_38_80 connection_queue (
+    queue_1x9_38_80 connection_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(connection_put),
@@ -221,7 +221,7 @@ module configuration (
         .m_axis_tdata(connection_queue_m_axis_tdata)
     );
 
-    axis_register_154 key_queue (
+    queue_1x154 key_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(key_put),
@@ -232,7 +232,7 @@ module configuration (
         .m_axis_tdata(key_queue_m_axis_tdata)
     );
 
-    axis_register_40 path_queue (
+    queue_1x40 path_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(path_put),
@@ -243,7 +243,7 @@ module configuration (
         .m_axis_tdata(path_queue_m_axis_tdata)
     );
 
-    axis_register_31 sack_tx_queue (
+    queue_1x31 sack_tx_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sack_tx_put),
@@ -254,7 +254,7 @@ module configuration (
         .m_axis_tdata(sack_tx_queue_m_axis_tdata)
     );
 
-    axis_register_31 sack_rx_queue (
+    queue_1x31 sack_rx_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sack_rx_put),
@@ -265,7 +265,7 @@ module configuration (
         .m_axis_tdata(sack_rx_queue_m_axis_tdata)
     );
 
-    axis_register_7 ack_queue (
+    queue_1x7 ack_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(ack_put),
@@ -276,7 +276,7 @@ module configuration (
         .m_axis_tdata(ack_queue_m_axis_tdata)
     );
 
-    axis_register_31 retirement_queue (
+    queue_1x31 retirement_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(retirement_put),
@@ -287,7 +287,7 @@ module configuration (
         .m_axis_tdata(retirement_queue_m_axis_tdata)
     );
 
-    axis_register_54 request_queue (
+    queue_1x54 request_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(request_put),
@@ -298,7 +298,7 @@ module configuration (
         .m_axis_tdata(request_queue_m_axis_tdata)
     );
 
-    axis_register_30 sent_queue (
+    queue_1x30 sent_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sent_put),
@@ -309,7 +309,7 @@ module configuration (
         .m_axis_tdata(sent_queue_m_axis_tdata)
     );
 
-    axis_register_30 received_queue (
+    queue_1x30 received_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(received_put),
@@ -320,7 +320,7 @@ module configuration (
         .m_axis_tdata(received_queue_m_axis_tdata)
     );
 
-    axis_register_30 receive_queue (
+    queue_1x30 receive_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(receive_put),
@@ -331,7 +331,7 @@ module configuration (
         .m_axis_tdata(receive_queue_m_axis_tdata)
     );
 
-    axis_register_36 rate_queue (
+    queue_1x36 rate_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(rate_put),
@@ -342,7 +342,7 @@ module configuration (
         .m_axis_tdata(rate_queue_m_axis_tdata)
     );
 
-    axis_register_5 schedule_queue (
+    queue_1x5 schedule_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(schedule_put),

@@ -306,7 +306,7 @@ module receiver (
         .m_axis_tdata(sacked_queue_m_axis_tdata)
     );
 
-    axis_register_6 lookup_queue (
+    queue_1x6 lookup_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(lookup_put),
@@ -317,7 +317,7 @@ module receiver (
         .m_axis_tdata(lookup_queue_m_axis_tdata)
     );
 
-    axis_register_117 check_queue (
+    queue_1x117 check_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(check_put),
@@ -328,7 +328,7 @@ module receiver (
         .m_axis_tdata(check_queue_m_axis_tdata)
     );
 
-    axis_register_75 match_queue (
+    queue_1x75 match_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(match_put),
@@ -339,7 +339,7 @@ module receiver (
         .m_axis_tdata(match_queue_m_axis_tdata)
     );
 
-    axis_register_33 sack_queue (
+    queue_1x33 sack_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sack_put),
@@ -350,7 +350,7 @@ module receiver (
         .m_axis_tdata(sack_queue_m_axis_tdata)
     );
 
-    axis_register_174 place_queue (
+    queue_1x174 place_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(place_put),
@@ -361,7 +361,7 @@ module receiver (
         .m_axis_tdata(place_queue_m_axis_tdata)
     );
 
-    axis_register_76 owe_queue (
+    queue_1x76 owe_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(owe_put),
@@ -372,7 +372,7 @@ module receiver (
         .m_axis_tdata(owe_queue_m_axis_tdata)
     );
 
-    axis_register_57 nak_queue (
+    queue_1x57 nak_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(nak_put),

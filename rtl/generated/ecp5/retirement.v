@@ -282,7 +282,7 @@ module retirement (
         .m_axis_tdata(contexts_queue_m_axis_tdata)
     );
 
-    axis_register_351 sack_queue (
+    queue_1x351 sack_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(sack_put),
@@ -293,7 +293,7 @@ module retirement (
         .m_axis_tdata(sack_queue_m_axis_tdata)
     );
 
-    axis_register_87 path_queue (
+    queue_1x87 path_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(path_put),
@@ -326,7 +326,7 @@ module retirement (
         .m_axis_tdata(read_op_queue_m_axis_tdata)
     );
 
-    axis_register_75 count_queue (
+    queue_1x75 count_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(count_put),
@@ -337,7 +337,7 @@ module retirement (
         .m_axis_tdata(count_queue_m_axis_tdata)
     );
 
-    axis_register_38 error_queue (
+    queue_1x38 error_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(error_put),

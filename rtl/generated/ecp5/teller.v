@@ -112,7 +112,7 @@ module teller (
     (* maybe_unused *) wire unused_told_queue_bits;
     (* maybe_unused *) wire unused_told_queue;
 
-    axis_register_109 count_queue (
+    queue_1x109 count_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(count_put),
@@ -123,7 +123,7 @@ module teller (
         .m_axis_tdata(count_queue_m_axis_tdata)
     );
 
-    axis_register_8_103 op_queue (
+    queue_1x8_103 op_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(op_put),

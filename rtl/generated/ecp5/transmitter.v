@@ -719,7 +719,7 @@ module transmitter (
         .m_axis_tdata(charge_queue_m_axis_tdata)
     );
 
-    axis_register_308_120_96_24 data_queue (
+    queue_1x308_120_96_24 data_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(data_put),
@@ -731,7 +731,7 @@ module transmitter (
         .m_axis_tdata(data_queue_m_axis_tdata)
     );
 
-    axis_register_77 fetch_queue (
+    queue_1x77 fetch_queue (
         .clk(clk),
         .rst(rst),
         .s_axis_tvalid(fetch_put),

@@ -24,6 +24,9 @@ pub struct Builder(Rc<RefCell<State>>);
 /// The synchronous reset, active high.
 const RST: &str = "rst";
 
+/// Bits that a register of [`Builder::clocked_cleared`] needs for a reset signal of its own.
+const LEAST_CLEARED: u32 = 32;
+
 struct State {
     module: Module,
     names: BTreeSet<String>,
@@ -331,15 +334,27 @@ impl Builder {
 
     /// The register's next value, in every clock.
     pub fn clocked(&self, register: &Signal, next: &Signal) {
-        self.write(register, None, next);
+        self.write(register, None, next, None);
     }
 
     /// The register's next value in clocks in which `enable` holds; in others it stays (reset wins over `enable`).
     pub fn clocked_when(&self, enable: &Signal, register: &Signal, next: &Signal) {
-        self.write(register, Some(enable), next);
+        self.write(register, Some(enable), next, None);
     }
 
-    fn write(&self, register: &Signal, enable: Option<&Signal>, next: &Signal) {
+    /// [`Builder::clocked_when`] for a register that goes to zero in clocks in which `clear` holds, whatever `enable` is.
+    ///
+    /// A wide one is then reset by `rst | clear`, which costs no look-up table a bit. That signal is the only one that can reset a tile of eight registers, so it is not
+    /// worth its tiles if the register is narrow.
+    pub fn clocked_cleared(&self, clear: &Signal, enable: &Signal, register: &Signal, next: &Signal) {
+        if register.width < LEAST_CLEARED {
+            self.clocked_when(&(enable | clear), register, &next.gated(&!clear));
+        } else {
+            self.write(register, Some(enable), next, Some(clear));
+        }
+    }
+
+    fn write(&self, register: &Signal, enable: Option<&Signal>, next: &Signal, clear: Option<&Signal>) {
         self.check(register, next, "clocked");
         let target = register.plain_name();
         let mut state = self.0.borrow_mut();
@@ -348,6 +363,11 @@ impl Builder {
             .iter()
             .find(|(name, _)| *name == target)
             .map(|(_, value)| *value);
+        assert!(
+            clear.is_none() || reset == Some(0),
+            "{}: register {target} is cleared to zero, so its reset is zero",
+            state.module.name
+        );
         assert!(
             !state.module.clocked.iter().any(|c| c.target == target),
             "{}: register {target} is written twice",
@@ -358,6 +378,7 @@ impl Builder {
             enable: enable.map(|e| e.expression.clone()),
             value: next.expression.clone(),
             reset,
+            clear: clear.map(|c| c.expression.clone()),
         });
     }
 

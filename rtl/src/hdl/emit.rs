@@ -241,12 +241,10 @@ impl<'a> Printer<'a> {
     fn registers(&self, text: &mut String) {
         let mut position = 0;
         while position < self.module.clocked.len() {
-            // Neighbours with the same enable, and alike in having a reset, share a block.
+            // Neighbours with the same enable and the same reset share a block.
             let key = |c: &Clocked| {
-                (
-                    c.enable.as_ref().map(|e| self.expression(e, Some(1))),
-                    c.reset.is_some(),
-                )
+                let condition = |c: &Option<Expression>| c.as_ref().map(|c| self.expression(c, Some(1)));
+                (condition(&c.enable), c.reset.is_some(), condition(&c.clear))
             };
             let group_key = key(&self.module.clocked[position]);
             let length = self.module.clocked[position..]
@@ -256,10 +254,14 @@ impl<'a> Printer<'a> {
             let group = &self.module.clocked[position..position + length];
             position += length;
             *text += "\n    always @(posedge clk) begin\n";
-            let (enable, has_reset) = group_key;
+            let (enable, has_reset, clear) = group_key;
             let mut indent = "        ";
             if has_reset {
-                *text += "        if (rst) begin\n";
+                *text += &match &clear {
+                    Some(clear) if clear.contains(' ') => format!("        if (rst | ({clear})) begin\n"),
+                    Some(clear) => format!("        if (rst | {clear}) begin\n"),
+                    None => "        if (rst) begin\n".into(),
+                };
                 for clocked in group {
                     let width = self.widths[clocked.target.as_str()];
                     let _ = writeln!(

@@ -40,6 +40,8 @@ pub struct Clocked {
     pub value: VerilogExpression,
     /// Value under the synchronous reset `rst`, if it has one.
     pub reset: Option<u64>,
+    /// A one-bit expression that resets it as `rst` does.
+    pub clear: Option<VerilogExpression>,
 }
 
 /// A module inside a module.

@@ -80,7 +80,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let nak = Queue::new(
         &b,
         "nak",
-        2,
+        1,
         &[
             &[
                 ("connection", params.connection_bits()),
@@ -109,6 +109,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let ack = Queue::gated(
         &b,
         "ack",
+        1,
         &header,
         &[
             &[&["psn", "vector", "hint"], &told_names[..]].concat(),

@@ -31,30 +31,11 @@ pub fn of_width(width: u32) -> Rc<Module> {
     of_groups(&[width])
 }
 
-/// A register slice for entries of several groups of bits, lowest first, for use inside a unit. All groups but the first have a bit in `s_axis_tkeep`; a group whose
-/// bit is low enters as zero. In this way that costs a reset of registers and not a look-up table a bit, as a gate before the slice does.
+/// A register slice for entries of groups of bits, for use inside a unit: see [`Group`].
 pub fn of_groups(widths: &[u32]) -> Rc<Module> {
-    let name = widths.iter().fold("axis_register".to_string(), |name, width| {
-        format!("{name}_{width}")
-    });
-    let builder = Builder::new(&name, DOC);
-    builder.add_reset();
-    builder.add_input("s_axis_tvalid", 1, "An entry is offered.");
-    builder.add_input("s_axis_tdata", widths.iter().sum(), "The entry.");
-    if widths.len() > 1 {
-        let doc = "Which groups of the entry's bits are kept, after the first; the others enter as zero.";
-        builder.add_input("s_axis_tkeep", widths.len() as u32 - 1, doc);
-    }
-    builder.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
-    builder.declare_output("s_axis_tready", 1, "There is room for an entry.");
-    builder.declare_output("m_axis_tvalid", 1, "An entry is offered.");
-    builder.declare_output(
-        "m_axis_tdata",
-        widths.iter().sum(),
-        "The oldest entry held, zero when none is.",
-    );
-    behaviour(&builder, widths);
-    builder.finish()
+    let b = slice(&format!("axis_register{}", suffix(widths)), DOC, widths);
+    behaviour(&b, widths);
+    b.finish()
 }
 
 /// Ends a unit: a register slice for `fields`, whose outputs drive `{stream}_tvalid` and `{stream}_{field}`.
@@ -99,10 +80,75 @@ pub fn room_next(builder: &Builder, stream: &str, valid: &Signal, room: &Signal)
     !(head_stays & (valid | &!room))
 }
 
+/// A module with the ports of a register slice for groups of these widths.
+pub(super) fn slice(name: &str, doc: &str, widths: &[u32]) -> Builder {
+    let b = Builder::new(name, doc);
+    b.add_reset();
+    b.add_input("s_axis_tvalid", 1, "An entry is offered.");
+    b.add_input("s_axis_tdata", widths.iter().sum(), "The entry.");
+    if widths.len() > 1 {
+        let doc = "Which groups of the entry's bits are kept, after the first; the others enter as zero.";
+        b.add_input("s_axis_tkeep", widths.len() as u32 - 1, doc);
+    }
+    b.add_input("m_axis_tready", 1, "The entry at m_axis is taken.");
+    b.declare_output("s_axis_tready", 1, "There is room for an entry.");
+    b.declare_output("m_axis_tvalid", 1, "An entry is offered.");
+    b.declare_output(
+        "m_axis_tdata",
+        widths.iter().sum(),
+        "The oldest entry held, zero when none is.",
+    );
+    b
+}
+
+/// How the widths of groups are told in a module's name.
+pub(super) fn suffix(widths: &[u32]) -> String {
+    widths.iter().map(|width| format!("_{width}")).collect()
+}
+
+/// A group of an entry's bits. All groups but the first have a bit in `s_axis_tkeep`; one whose bit is low enters as zero. In this way that costs a reset of registers
+/// and not a look-up table a bit, as a gate before the slice does.
+pub(super) struct Group {
+    /// What is appended to names of this group's signals: nothing for the first.
+    pub suffix: String,
+    /// Its bits of the entry that is offered.
+    pub entry: Signal,
+    /// It is kept; the first is always.
+    pub keep: Option<Signal>,
+}
+
+/// The groups of the entry offered at `s_axis`, lowest first; those without bits are left out.
+pub(super) fn groups(b: &Builder, widths: &[u32]) -> Vec<Group> {
+    let mut offset = 0;
+    let mut groups = Vec::new();
+    for (number, width) in widths.iter().copied().enumerate() {
+        if width > 0 {
+            groups.push(Group {
+                suffix: if number == 0 {
+                    String::new()
+                } else {
+                    format!("_{number}")
+                },
+                entry: b.get("s_axis_tdata").slice(offset, width),
+                keep: (number > 0).then(|| b.get("s_axis_tkeep").bit(number as u32 - 1)),
+            });
+        }
+        offset += width;
+    }
+    groups
+}
+
+/// Drives `m_axis_tdata` from its groups.
+pub(super) fn drive_data(b: &Builder, heads: &[Signal]) {
+    let data = match heads {
+        [head] => head.clone(),
+        _ => b.concat("heads", &heads.iter().collect::<Vec<_>>()),
+    };
+    b.drive("m_axis_tdata", &data);
+}
+
 fn behaviour(b: &Builder, widths: &[u32]) {
     let s_tvalid = b.get("s_axis_tvalid");
-    let s_tdata = b.get("s_axis_tdata");
-
     let head_valid = b.register("head_valid", 1);
     let spare_valid = b.register("spare_valid", 1);
     let push = b.wire("push", &(&s_tvalid & &!&spare_valid));
@@ -111,40 +157,31 @@ fn behaviour(b: &Builder, widths: &[u32]) {
     b.clocked_when(&head_free, &head_valid, &next_valid);
     b.clocked(&spare_valid, &(!&head_free & (&spare_valid | &push)));
 
-    let mut offset = 0;
     let mut heads = Vec::new();
-    for (group, width) in widths.iter().copied().enumerate() {
-        let named = |name: &str| match group {
-            0 => name.to_string(),
-            _ => format!("{name}_{group}"),
+    for Group { suffix, entry, keep } in groups(b, widths) {
+        let head = b.register(&format!("head{suffix}"), entry.width());
+        let spare = b.register(&format!("spare{suffix}"), entry.width());
+        let is_any = match &keep {
+            None => next_valid.clone(),
+            Some(keep) => &spare_valid | &(&push & keep),
         };
-        let head = b.register(&named("head"), width);
-        let spare = b.register(&named("spare"), width);
-        let entry = s_tdata.slice(offset, width);
-        let (is_any, next_spare) = match group {
-            0 => (next_valid.clone(), entry.clone()),
-            _ => {
-                let keep = b.get("s_axis_tkeep").bit(group as u32 - 1);
-                let is_any = (&spare_valid | &(&push & &keep)).named(&named("next_kept"));
-                (is_any, entry.gated(&keep))
-            }
-        };
-        // In this form synthesis makes the head zero by the registers' reset.
-        let next_entry = b.mux(&named("next_entry"), &spare_valid, &spare, &entry);
-        let next_head = b.mux(&named("next_head"), &is_any, &next_entry, &b.lit(0, width));
-        b.clocked_when(&head_free, &head, &next_head);
-        b.clocked_when(&push, &spare, &next_spare);
+        let empties = b.wire(&format!("empties{suffix}"), &(&head_free & &!&is_any));
+        let next_head = b.mux(&format!("next_head{suffix}"), &spare_valid, &spare, &entry);
+        b.clocked_cleared(&empties, &head_free, &head, &next_head);
+        match &keep {
+            None => b.clocked_when(&push, &spare, &entry),
+            Some(keep) => b.clocked_cleared(
+                &(&push & &!keep).named(&format!("voids{suffix}")),
+                &push,
+                &spare,
+                &entry,
+            ),
+        }
         heads.push(head);
-        offset += width;
     }
-
     b.drive("s_axis_tready", &!&spare_valid);
     b.drive("m_axis_tvalid", &head_valid);
-    let head = match &heads[..] {
-        [head] => head.clone(),
-        _ => b.concat("heads", &heads.iter().collect::<Vec<_>>()),
-    };
-    b.drive("m_axis_tdata", &head);
+    drive_data(b, &heads);
 }
 
 /// Lines whose breaking the lockstep must find.
@@ -162,8 +199,8 @@ pub const MUTATIONS: [Mutation; 10] = [
         fault: Fault::Operator,
     },
     Mutation {
-        signal: "next_entry",
-        fault: Fault::Increment,
+        signal: "empties",
+        fault: Fault::Zero,
     },
     Mutation {
         signal: "next_head",

@@ -37,12 +37,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ];
     let refusal = [("stream", stream_bits), ("message", 24), ("code", 8)];
     let input = |name: &str, fields: &[(&str, u32)]| {
-        let queue = Queue::new(&b, name, 2, fields);
+        let queue = Queue::new(&b, name, 1, fields);
         queue.input(&format!("s_axis_{name}"));
         queue
     };
     let output = |name: &str, fields: &[(&str, u32)]| {
-        let queue = Queue::new(&b, name, 2, fields);
+        let queue = Queue::new(&b, name, 1, fields);
         queue.output(&format!("m_axis_{name}"));
         queue
     };

@@ -69,7 +69,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
                 .map(|(field, value)| (*field, value.width()))
                 .collect();
             let (gates, groups): (Vec<&Signal>, Vec<&[&str]>) = gated.iter().copied().unzip();
-            let queue = Queue::gated(&b, name, &fields, &groups);
+            let queue = Queue::gated(&b, name, 1, &fields, &groups);
             let values: Vec<&Signal> = values.iter().map(|(_, value)| *value).collect();
             queue.put_gated(put, &values, &gates);
             queue.output(&format!("m_axis_{name}"));

@@ -80,6 +80,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let write = Queue::gated(
         &b,
         "write",
+        2,
         &[&write_fields[..], &[("null", 1)]].concat(),
         &[&["tdata", "tkeep", "address"]],
     );

@@ -1,7 +1,7 @@
 //! `queue_DEPTHxWIDTH`: the queues of the units that join others. What a queue is, is told in [`metaroce_model::port`].
 //!
-//! Two entries are an [`axis_register`]; more are in look-up tables used as memory, whose head means nothing while the queue is empty. Only where the head becomes a
-//! stream's fields is it made zero then, which costs a look-up table a bit.
+//! One entry is a register, two are an [`axis_register`]; more are in look-up tables used as memory, whose head means nothing while the queue is empty. Only where the
+//! head becomes a stream's fields is it made zero then, which costs a look-up table a bit.
 
 use super::{axis_register, memory};
 use crate::hdl::{Builder, Module, Signal};
@@ -31,17 +31,13 @@ const VALID: &str = "tvalid";
 const ROOM: &str = "tready";
 
 impl Queue {
-    /// The queue `NAME` of `depth` entries (a power of two) that have these fields, with their widths.
+    /// The queue `NAME` of `depth` entries (1, or a power of two) that have these fields, with their widths.
     pub fn new(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)]) -> Self {
-        Self::build(b, name, depth, fields, &[])
+        Self::gated(b, name, depth, fields, &[])
     }
 
-    /// A queue of two entries in which the fields of each list in `gated` enter as zero unless that list's gate holds: see [`Queue::put_gated`].
-    pub fn gated(b: &Builder, name: &str, fields: &[(&str, u32)], gated: &[&[&str]]) -> Self {
-        Self::build(b, name, 2, fields, gated)
-    }
-
-    fn build(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)], gated: &[&[&str]]) -> Self {
+    /// A queue of one or two entries in which the fields of each list in `gated` enter as zero unless that list's gate holds: see [`Queue::put_gated`].
+    pub fn gated(b: &Builder, name: &str, depth: u32, fields: &[(&str, u32)], gated: &[&[&str]]) -> Self {
         let group_of = |field: &str| {
             gated
                 .iter()
@@ -58,10 +54,10 @@ impl Queue {
         let put = b.forward(&format!("{name}_put"), 1);
         let take = b.forward(&format!("{name}_take"), 1);
         let entry = b.forward(&format!("{name}_entry"), width);
-        let module = if depth == 2 {
-            axis_register::of_groups(&groups)
-        } else {
-            of_size(depth, width)
+        let module = match depth {
+            1 => of_one(&groups),
+            2 => axis_register::of_groups(&groups),
+            _ => of_size(depth, width),
         };
         let mut inputs = vec![
             ("s_axis_tvalid", &put),
@@ -139,7 +135,7 @@ impl Queue {
     /// A field of the head, zero if there is none.
     fn get_or_zero(&self, field: &str) -> Signal {
         let value = self.get(field);
-        if self.depth == 2 {
+        if self.depth <= 2 {
             value
         } else {
             value.gated(&self.valid())
@@ -208,6 +204,35 @@ impl Queue {
         let values: Vec<Signal> = inputs.collect();
         self.put(when, &values.iter().collect::<Vec<_>>());
     }
+}
+
+/// A queue of one entry of groups of bits: see [`axis_register::Group`]. The entry is zero when there is none, so a group enters as zero by not being written.
+fn of_one(widths: &[u32]) -> Rc<Module> {
+    let doc = "A queue of one entry. m_axis_tdata is zero while m_axis_tvalid is low.
+        Latency 1 clock, initiation interval 2.";
+    let b = axis_register::slice(
+        &format!("queue_1x{}", &axis_register::suffix(widths)[1..]),
+        doc,
+        widths,
+    );
+    let valid = b.register("valid", 1);
+    let push = (b.get("s_axis_tvalid") & !&valid).named("push");
+    let pop = (b.get("m_axis_tready") & &valid).named("pop");
+    b.clocked(&valid, &(&push | &(&valid & &!&pop)));
+    let mut heads = Vec::new();
+    for axis_register::Group { suffix, entry, keep } in axis_register::groups(&b, widths) {
+        let head = b.register(&format!("head{suffix}"), entry.width());
+        let writes = match &keep {
+            None => push.clone(),
+            Some(keep) => (&push & keep).named(&format!("writes{suffix}")),
+        };
+        b.clocked_cleared(&pop, &writes, &head, &entry);
+        heads.push(head);
+    }
+    b.drive("s_axis_tready", &!&valid);
+    b.drive("m_axis_tvalid", &valid);
+    axis_register::drive_data(&b, &heads);
+    b.finish()
 }
 
 /// A queue of `depth` entries (a power of two, at least 4) of `width` bits.

@@ -48,7 +48,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let output = |name: &str| {
         let prefix = format!("m_axis_{name}");
         let fields = port::fields(&unit_ports::<Inputs, Outputs>(params), &prefix);
-        let queue = Queue::new(&b, name, 2, &fields);
+        let queue = Queue::new(&b, name, 1, &fields);
         queue.output(&prefix);
         queue
     };

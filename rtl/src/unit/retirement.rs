@@ -95,19 +95,19 @@ pub fn unit(params: &Params) -> Rc<Module> {
             ("rtt_valid", 1),
         ],
     );
-    let output = |name: &str, stream: &str| {
+    let output = |name: &str, stream: &str, depth: u32| {
         let prefix = format!("m_axis_{stream}");
         let fields = port::fields(&unit_ports::<Inputs, Outputs>(params), &prefix);
-        let queue = Queue::new(&b, name, 2, &fields);
+        let queue = Queue::new(&b, name, depth, &fields);
         queue.output(&prefix);
         queue
     };
-    let sack = output("sack", "sack");
-    let path = output("path", "path");
-    let packet_op = output("packet_op", "packet");
-    let read_op = output("read_op", "read");
-    let count = output("count", "count");
-    let error = output("error", "error");
+    let sack = output("sack", "sack", 1);
+    let path = output("path", "path", 1);
+    let packet_op = output("packet_op", "packet", 2);
+    let read_op = output("read_op", "read", 2);
+    let count = output("count", "count", 1);
+    let error = output("error", "error", 1);
 
     // admit.
     let job_bits = index_bits(jobs) + 1;

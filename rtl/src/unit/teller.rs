@@ -36,11 +36,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ("immediate", 32),
         ("kind", 2),
     ];
-    let count = Queue::new(&b, "count", 2, &packet);
+    let count = Queue::new(&b, "count", 1, &packet);
     count.input("s_axis_count");
     let op_queue = Queue::gated(
         &b,
         "op",
+        1,
         &[&[("op", 2)], &packet[..]].concat(),
         &[&["message", "bytes", "length", "immediate", "kind"]],
     );

@@ -107,6 +107,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let data = Queue::gated(
         &b,
         "data",
+        1,
         &fields("m_axis_data"),
         &[
             &["message", "message_length", "offset", "immediate"],
@@ -115,7 +116,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
     );
     data.output("m_axis_data");
-    let fetch = output("fetch", "fetch", 2);
+    let fetch = output("fetch", "fetch", 1);
     let align = output("align", "align", jobs);
 
     // Jobs under way. Room for two, since two may begin in a clock.
