@@ -29,7 +29,8 @@
 //! - For every other verdict: `dropped` is high for one clock, with the reason at `drop_reason` (0 while `dropped` is low).
 //!
 //! # Timing
-//! The pipeline is rigid; it moves in the clocks in which all three output queues (two entries each) have room. `s_axis_rx_tready` = it moves. [`LATENCY`] clocks from the acceptance of a beat to that beat at `m_axis_payload_tvalid`, and from that of
+//! `payload` is an output queue, `data` and `ack` are output registers. The pipeline is rigid; it moves in the clocks in which `payload` has room and, if its last stage holds a frame's last beat, `data` and `ack` are empty: a header that is taken before the next frame ends stops nothing.
+//! `s_axis_rx_tready` = it moves. [`LATENCY`] clocks from the acceptance of a beat to that beat at `m_axis_payload_tvalid`, and from that of
 //! a frame's last beat to `m_axis_data_tvalid` or `m_axis_ack_tvalid`. `dropped` is high in the first of the clocks in which the header would have been at the output's head had the queue been empty: [`LATENCY`] moving clocks after acceptance, whether or not the pipeline moves then, and for one clock only.
 //! A beat a clock, frames back to back. `arrival` is `now` in the clock in which the frame's last beat was accepted.
 //!

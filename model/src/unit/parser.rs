@@ -92,7 +92,7 @@ enum Verdict {
     Dropped(DropReason),
 }
 
-/// A stream's entries in a ring of [`SLOTS`]: those in the output queue, and behind them those in the pipeline.
+/// A stream's entries in a ring of [`SLOTS`]: those in the output queue (two of payload, one header), and behind them those in the pipeline.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
     /// Slot of the oldest entry.
@@ -104,11 +104,6 @@ struct Queue {
 }
 
 impl Queue {
-    #[inline]
-    fn has_room(&self) -> bool {
-        self.queued < 2
-    }
-
     /// The slot of the entry that is offered.
     #[inline]
     fn output(&self) -> Option<usize> {
@@ -234,7 +229,8 @@ impl Unit for Parser {
 impl Parser {
     #[inline]
     fn moves(&self) -> bool {
-        self.payload.has_room() && self.data.has_room() && self.ack.has_room()
+        let frame_ends = !matches!(self.stages[self.stage].verdict, Verdict::Nothing);
+        self.payload.queued < 2 && !(frame_ends && self.data.queued + self.ack.queued > 0)
     }
 
     fn reset(&mut self) {

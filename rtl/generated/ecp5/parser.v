@@ -423,7 +423,6 @@ module parser (
     wire payload_queue_s_axis_tready;
     wire payload_queue_m_axis_tvalid;
     wire [65:0] payload_queue_m_axis_tdata;
-    wire data_enters;
     reg [3:0] flags_12;
     wire [23:0] passing_psn_11;
     reg is_beat_6_2;
@@ -563,11 +562,14 @@ module parser (
     reg send_11;
     wire [23:0] passing_receive_11;
     reg [23:0] receive_12;
-    wire [378:0] data_queue_entry;
+    wire data_put;
+    wire data_take;
+    wire [378:0] data_entry;
     wire data_queue_s_axis_tready;
     wire data_queue_m_axis_tvalid;
     wire [378:0] data_queue_m_axis_tdata;
-    wire ack_enters;
+    wire data_enters;
+    wire [378:0] data_new_entry;
     wire [23:0] passing_ack_psn_11;
     wire clears_or_takes_beat_6_12;
     reg [23:0] ack_psn_12;
@@ -618,16 +620,27 @@ module parser (
     wire [23:0] passing_nak_message_11;
     reg [23:0] nak_message_12;
     reg [7:0] nak_code_12;
-    wire [438:0] ack_queue_entry;
+    wire ack_put;
+    wire ack_take;
+    wire [438:0] ack_entry;
     wire ack_queue_s_axis_tready;
     wire ack_queue_m_axis_tvalid;
     wire [438:0] ack_queue_m_axis_tdata;
+    wire ack_enters;
+    wire [438:0] ack_new_entry;
+    wire data_stays;
+    wire ack_stays;
+    wire ends_11;
+    reg ends_12;
+    wire ends_next;
     wire payload_room_next;
-    wire data_room_next;
-    wire ack_room_next;
     wire dropping;
     reg dropped_13;
     reg [3:0] drop_reason_13;
+    (* maybe_unused *) wire unused_data_queue_bits;
+    (* maybe_unused *) wire unused_data_queue;
+    (* maybe_unused *) wire unused_ack_queue_bits;
+    (* maybe_unused *) wire unused_ack_queue;
 
     icrc_64 icrc (
         .clk(clk),
@@ -651,23 +664,23 @@ module parser (
         .m_axis_tdata(payload_queue_m_axis_tdata)
     );
 
-    axis_register_379 data_queue (
+    queue_1x379 data_queue (
         .clk(clk),
         .rst(rst),
-        .s_axis_tvalid(data_enters),
-        .s_axis_tdata(data_queue_entry),
-        .m_axis_tready(m_axis_data_tready),
+        .s_axis_tvalid(data_put),
+        .s_axis_tdata(data_entry),
+        .m_axis_tready(data_take),
         .s_axis_tready(data_queue_s_axis_tready),
         .m_axis_tvalid(data_queue_m_axis_tvalid),
         .m_axis_tdata(data_queue_m_axis_tdata)
     );
 
-    axis_register_439 ack_queue (
+    queue_1x439 ack_queue (
         .clk(clk),
         .rst(rst),
-        .s_axis_tvalid(ack_enters),
-        .s_axis_tdata(ack_queue_entry),
-        .m_axis_tready(m_axis_ack_tready),
+        .s_axis_tvalid(ack_put),
+        .s_axis_tdata(ack_entry),
+        .m_axis_tready(ack_take),
         .s_axis_tready(ack_queue_s_axis_tready),
         .m_axis_tvalid(ack_queue_m_axis_tvalid),
         .m_axis_tdata(ack_queue_m_axis_tdata)
@@ -841,7 +854,6 @@ module parser (
     assign m_axis_payload_tdata = payload_queue_m_axis_tdata[63:0];
     assign m_axis_payload_tlast = payload_queue_m_axis_tdata[64];
     assign m_axis_payload_keep = payload_queue_m_axis_tdata[65];
-    assign data_enters = (to_data_12 & moves);
     assign passing_psn_11[7:0] = data_11[23:16];
     assign passing_psn_11[15:8] = data_11[15:8];
     assign passing_psn_11[23:16] = data_11[7:0];
@@ -889,24 +901,28 @@ module parser (
     assign passing_receive_11[7:0] = data_11[55:48];
     assign passing_receive_11[15:8] = data_11[47:40];
     assign passing_receive_11[23:16] = data_11[39:32];
-    assign data_queue_entry[7:0] = opcode_12;
-    assign data_queue_entry[11:8] = flags_12;
-    assign data_queue_entry[15:12] = connection_12;
-    assign data_queue_entry[18:16] = path_12;
-    assign data_queue_entry[42:19] = psn_12;
-    assign data_queue_entry[74:43] = timestamp_12;
-    assign data_queue_entry[106:75] = arrival_12;
-    assign data_queue_entry[107] = (&ecn_12);
-    assign data_queue_entry[109:108] = plane_12;
-    assign data_queue_entry[122:110] = payload_bytes_12;
-    assign data_queue_entry[138:123] = data_stream_12;
-    assign data_queue_entry[162:139] = data_message_12;
-    assign data_queue_entry[194:163] = data_message_length_12;
-    assign data_queue_entry[226:195] = data_offset_12;
-    assign data_queue_entry[258:227] = data_immediate_12;
-    assign data_queue_entry[290:259] = key_12;
-    assign data_queue_entry[354:291] = address_12;
-    assign data_queue_entry[378:355] = receive_12;
+    assign data_enters = (to_data_12 & moves);
+    assign data_put = data_enters;
+    assign data_new_entry[7:0] = opcode_12;
+    assign data_new_entry[11:8] = flags_12;
+    assign data_new_entry[15:12] = connection_12;
+    assign data_new_entry[18:16] = path_12;
+    assign data_new_entry[42:19] = psn_12;
+    assign data_new_entry[74:43] = timestamp_12;
+    assign data_new_entry[106:75] = arrival_12;
+    assign data_new_entry[107] = (&ecn_12);
+    assign data_new_entry[109:108] = plane_12;
+    assign data_new_entry[122:110] = payload_bytes_12;
+    assign data_new_entry[138:123] = data_stream_12;
+    assign data_new_entry[162:139] = data_message_12;
+    assign data_new_entry[194:163] = data_message_length_12;
+    assign data_new_entry[226:195] = data_offset_12;
+    assign data_new_entry[258:227] = data_immediate_12;
+    assign data_new_entry[290:259] = key_12;
+    assign data_new_entry[354:291] = address_12;
+    assign data_new_entry[378:355] = receive_12;
+    assign data_entry = data_new_entry;
+    assign data_take = m_axis_data_tready;
     assign m_axis_data_tvalid = data_queue_m_axis_tvalid;
     assign m_axis_data_opcode = data_queue_m_axis_tdata[7:0];
     assign m_axis_data_flags = data_queue_m_axis_tdata[11:8];
@@ -926,7 +942,6 @@ module parser (
     assign m_axis_data_key = data_queue_m_axis_tdata[290:259];
     assign m_axis_data_address = data_queue_m_axis_tdata[354:291];
     assign m_axis_data_receive = data_queue_m_axis_tdata[378:355];
-    assign ack_enters = (to_ack_12 & moves);
     assign passing_ack_psn_11[7:0] = data_11[23:16];
     assign passing_ack_psn_11[15:8] = data_11[15:8];
     assign passing_ack_psn_11[23:16] = data_11[7:0];
@@ -986,20 +1001,24 @@ module parser (
     assign passing_nak_message_11[7:0] = data_11[39:32];
     assign passing_nak_message_11[15:8] = data_11[31:24];
     assign passing_nak_message_11[23:16] = data_11[23:16];
-    assign ack_queue_entry[7:0] = opcode_12;
-    assign ack_queue_entry[11:8] = connection_12;
-    assign ack_queue_entry[14:12] = path_12;
-    assign ack_queue_entry[38:15] = ack_psn_12;
-    assign ack_queue_entry[294:39] = ack_vector_12;
-    assign ack_queue_entry[326:295] = ack_echo_12;
-    assign ack_queue_entry[342:327] = ack_hold_12;
-    assign ack_queue_entry[358:343] = ack_packets_12;
-    assign ack_queue_entry[374:359] = ack_marked_12;
-    assign ack_queue_entry[386:375] = ack_hint_12;
-    assign ack_queue_entry[390:387] = ack_window_state_12;
-    assign ack_queue_entry[406:391] = nak_stream_12;
-    assign ack_queue_entry[430:407] = nak_message_12;
-    assign ack_queue_entry[438:431] = nak_code_12;
+    assign ack_enters = (to_ack_12 & moves);
+    assign ack_put = ack_enters;
+    assign ack_new_entry[7:0] = opcode_12;
+    assign ack_new_entry[11:8] = connection_12;
+    assign ack_new_entry[14:12] = path_12;
+    assign ack_new_entry[38:15] = ack_psn_12;
+    assign ack_new_entry[294:39] = ack_vector_12;
+    assign ack_new_entry[326:295] = ack_echo_12;
+    assign ack_new_entry[342:327] = ack_hold_12;
+    assign ack_new_entry[358:343] = ack_packets_12;
+    assign ack_new_entry[374:359] = ack_marked_12;
+    assign ack_new_entry[386:375] = ack_hint_12;
+    assign ack_new_entry[390:387] = ack_window_state_12;
+    assign ack_new_entry[406:391] = nak_stream_12;
+    assign ack_new_entry[430:407] = nak_message_12;
+    assign ack_new_entry[438:431] = nak_code_12;
+    assign ack_entry = ack_new_entry;
+    assign ack_take = m_axis_ack_tready;
     assign m_axis_ack_tvalid = ack_queue_m_axis_tvalid;
     assign m_axis_ack_opcode = ack_queue_m_axis_tdata[7:0];
     assign m_axis_ack_connection = ack_queue_m_axis_tdata[11:8];
@@ -1015,12 +1034,19 @@ module parser (
     assign m_axis_ack_stream = ack_queue_m_axis_tdata[406:391];
     assign m_axis_ack_message = ack_queue_m_axis_tdata[430:407];
     assign m_axis_ack_code = ack_queue_m_axis_tdata[438:431];
+    assign data_stays = (data_enters | (m_axis_data_tvalid & (~m_axis_data_tready)));
+    assign ack_stays = (ack_enters | (m_axis_ack_tvalid & (~m_axis_ack_tready)));
+    assign ends_11 = (active_11 & last_11);
+    assign ends_next = moves ? ends_11
+        : ends_12;
     assign payload_room_next = (~((m_axis_payload_tvalid & (~m_axis_payload_tready)) & (payload_enters | (~payload_queue_s_axis_tready))));
-    assign data_room_next = (~((m_axis_data_tvalid & (~m_axis_data_tready)) & (data_enters | (~data_queue_s_axis_tready))));
-    assign ack_room_next = (~((m_axis_ack_tvalid & (~m_axis_ack_tready)) & (ack_enters | (~ack_queue_s_axis_tready))));
     assign dropping = (drops_12 & moves);
     assign dropped = dropped_13;
     assign drop_reason = drop_reason_13;
+    assign unused_data_queue_bits = data_queue_s_axis_tready;
+    assign unused_data_queue = unused_data_queue_bits;
+    assign unused_ack_queue_bits = ack_queue_s_axis_tready;
+    assign unused_ack_queue = unused_ack_queue_bits;
 
     always @(posedge clk) begin
         if (rst) begin
@@ -2396,11 +2422,19 @@ module parser (
 
     always @(posedge clk) begin
         if (rst) begin
+            ends_12 <= 1'h0;
+        end else if (moves) begin
+            ends_12 <= ends_11;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             moves <= 1'h1;
             dropped_13 <= 1'h0;
             drop_reason_13 <= 4'h0;
         end else begin
-            moves <= ((payload_room_next & data_room_next) & ack_room_next);
+            moves <= (payload_room_next & (~(ends_next & (data_stays | ack_stays))));
             dropped_13 <= dropping;
             drop_reason_13 <= (reason_12 & {4{dropping}});
         end

@@ -9,7 +9,7 @@
 //! - Fields with one right value are compared before they are taken, so that one bit is kept of each.
 //! - The checksum of the IPv4 header is right when the sum of its words, 20 bits wide, is a multiple of 65535 other than 0: when its upper 4 bits and
 //!   its lower 16 have the sum 0xffff. That needs no adder.
-//! - `moves`, the enable of everything, is a register: whether all three queues have room.
+//! - `moves`, the enable of everything, is a register: whether what is in the last stage has a place to go.
 //!
 //! # Pipeline
 //! The number at a name's end is its stage.
@@ -37,6 +37,7 @@ pub use mutations::MUTATIONS;
 use super::{
     axis_register::{named_output_queue, room_next},
     icrc,
+    queue::Queue,
 };
 use crate::hdl::{Builder, Carried, Module, Signal, bits};
 use fields::{Beats, Passing, above, lowest};
@@ -553,11 +554,9 @@ impl<'a> Parser<'a> {
         };
         let write = |field: &str| take_if(field, Opcode::Write.position(&WRITE_TARGET, field), &opcode.write);
         let receive = Opcode::Send.position(&SEND_TARGET, "receive");
-        let data_queue = named_output_queue(
-            b,
-            "data_queue",
-            "m_axis_data",
-            &self.entry("data", &verdict.to_data),
+        let data_enters = self.header(
+            "data",
+            &verdict.to_data,
             &[
                 ("opcode", &opcode_12),
                 ("flags", &take("flags", base("flags"))),
@@ -587,11 +586,9 @@ impl<'a> Parser<'a> {
             let name = format!("nak_{field}");
             take_if(&name, Opcode::Nak.position(&NAK, field), &opcode.nak)
         };
-        let ack_queue = named_output_queue(
-            b,
-            "ack_queue",
-            "m_axis_ack",
-            &self.entry("ack", &verdict.to_ack),
+        let ack_enters = self.header(
+            "ack",
+            &verdict.to_ack,
             &[
                 ("opcode", &opcode_12),
                 ("connection", &connection),
@@ -613,17 +610,22 @@ impl<'a> Parser<'a> {
             ],
         );
 
-        let rooms = [
-            ("m_axis_payload", "payload", payload),
-            ("m_axis_data", "data", data_queue),
-            ("m_axis_ack", "ack", ack_queue),
-        ]
-        .map(|(stream, name, room)| {
-            let enters = b.get(&format!("{name}_enters"));
-            room_next(b, stream, &enters, &room).named(&format!("{name}_room_next"))
+        // A header stays until it is taken; what comes behind it moves until its own frame's last beat is in the last stage.
+        let stays = [("data", data_enters), ("ack", ack_enters)].map(|(name, enters)| {
+            let port = |port: &str| b.get(&format!("m_axis_{name}_{port}"));
+            (enters | (port("tvalid") & !port("tready"))).named(&format!("{name}_stays"))
         });
-        let [payload, data, ack] = &rooms;
-        b.clocked(&self.moves, &(payload & data & ack));
+        let [data_stays, ack_stays] = &stays;
+        let ends_11 = (self.active.at(LAST_STAGE - 1) & &self.last.at(LAST_STAGE - 1)).named("ends_11");
+        let ends_12 = self.stage("ends_12", &ends_11);
+        let ends_next = b.mux("ends_next", &self.moves, &ends_11, &ends_12);
+        let payload_enters = b.get("payload_enters");
+        let payload_room =
+            room_next(b, "m_axis_payload", &payload_enters, &payload).named("payload_room_next");
+        b.clocked(
+            &self.moves,
+            &(payload_room & !(ends_next & (data_stays | ack_stays))),
+        );
 
         let dropping = b.wire("dropping", &(&verdict.drops & &self.moves));
         let dropped = b.register("dropped_13", 1);
@@ -634,7 +636,21 @@ impl<'a> Parser<'a> {
         b.drive("drop_reason", &reason);
     }
 
-    /// Something enters the queue of that name: only in clocks in which all have room.
+    /// The output register of a header; tells when one enters.
+    fn header(&self, name: &str, offered: &Signal, fields: &[(&str, &Signal)]) -> Signal {
+        let widths: Vec<(&str, u32)> = fields
+            .iter()
+            .map(|(field, value)| (*field, value.width()))
+            .collect();
+        let values: Vec<&Signal> = fields.iter().map(|(_, value)| *value).collect();
+        let register = Queue::new(&self.b, name, 1, &widths);
+        let enters = self.entry(name, offered);
+        register.put(&enters, &values);
+        register.output(&format!("m_axis_{name}"));
+        enters
+    }
+
+    /// Something enters the queue of that name: only in clocks in which the pipeline moves.
     fn entry(&self, name: &str, offered: &Signal) -> Signal {
         self.b.wire(&format!("{name}_enters"), &(offered & &self.moves))
     }

@@ -7,7 +7,7 @@ const fn of(signal: &'static str, fault: Fault) -> Mutation {
 }
 
 /// Lines whose breaking the lockstep must find.
-pub const MUTATIONS: [Mutation; 34] = [
+pub const MUTATIONS: [Mutation; 38] = [
     of("moves", Fault::Operator),
     of("accepted", Fault::Operator),
     of("position_next", Fault::Zero),
@@ -41,5 +41,9 @@ pub const MUTATIONS: [Mutation; 34] = [
     of("cut_2", Fault::Zero),
     of("keep_12", Fault::Operator),
     of("payload_bytes_5", Fault::Increment),
+    of("ends_11", Fault::Operator),
+    of("ends_next", Fault::Invert),
+    of("data_stays", Fault::Operator),
+    of("ack_stays", Fault::Operator),
     of("dropping", Fault::Operator),
 ];
