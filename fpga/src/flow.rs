@@ -29,6 +29,8 @@ use std::{
 
 /// What makes gated words into synchronous resets.
 const GATING: &str = "gating.v";
+/// What makes short sums and comparisons of look-up tables and not of carry cells.
+const SHORT_ALU: &str = "short_alu.v";
 /// Oldest yosys and nextpnr that will do: the ones in which the options used are what they are now.
 const YOSYS: (u32, u32) = (0, 50);
 const NEXTPNR: (u32, u32) = (0, 7);
@@ -95,8 +97,11 @@ pub fn build(options: &Options) -> Result<(Report, PathBuf), Error> {
 /// The tools that differ between families.
 #[derive(Clone, Copy)]
 struct Suite {
+    /// Lines of yosys's script from units whose words are gated to cells of the family; `{top}` is the top module.
     synthesis: &'static str,
     place: &'static str,
+    /// nextpnr's options for how it places and routes.
+    how: &'static [&'static str],
     /// nextpnr's options for the constraints and for the result.
     pins: &'static str,
     result: &'static str,
@@ -108,16 +113,24 @@ impl Suite {
     fn of(family: Family) -> Self {
         match family {
             Family::Ecp5 => Self {
-                synthesis: "synth_ecp5",
+                // Carry chains and the multiplexers that join look-up tables are placed as one piece. Short ones, of which there are hundreds, end up far from their place.
+                synthesis: "synth_ecp5 -top {top} -nowidelut -run begin:map_gates
+techmap -map short_alu.v
+opt_expr
+opt_clean
+synth_ecp5 -top {top} -nowidelut -run map_gates:",
                 place: "nextpnr-ecp5",
+                // The whole NIC's wires are a third shorter than with the default placer, and the default router does not come to an end with it.
+                how: &["--placer", "static", "--router", "router2"],
                 pins: "--lpf",
                 result: "--textcfg",
                 pack: "ecppack",
                 extension: "bit",
             },
             Family::Ice40 => Self {
-                synthesis: "synth_ice40",
+                synthesis: "synth_ice40 -top {top}",
                 place: "nextpnr-ice40",
+                how: &[],
                 pins: "--pcf",
                 result: "--asc",
                 pack: "icepack",
@@ -262,23 +275,24 @@ impl Design<'_> {
         let Self { units, suite, .. } = self;
         let top = top::NAME;
         let (sources, units) = (sources.join(" "), units.join(" "));
+        let synthesis = suite.synthesis.replace("{top}", top);
         let script = format!(
             "read_verilog {sources}
 hierarchy -top {top}
 proc
 techmap -map {GATING}
 setattr -mod -set keep_hierarchy 1 {units}
-{} -top {top}
+{synthesis}
 setattr -mod -unset keep_hierarchy {units}
 flatten
 opt_clean
 check -assert
 stat
 write_json netlist.json
-",
-            suite.synthesis
+"
         );
         self.write(GATING, include_str!("gating.v"))?;
+        self.write(SHORT_ALU, include_str!("short_alu.v"))?;
         self.write("synthesis.ys", &script)?;
         // Its own log is the whole one: what a WebAssembly yosys writes to its output after a run of ABC is lost.
         let arguments = ["-q", "-l", "yosys.log", "-s", "synthesis.ys"].map(String::from);
@@ -316,7 +330,11 @@ write_json netlist.json
 
     fn place_and_route(&self, run: (u32, Option<u8>)) -> Result<Timing, Error> {
         let Suite {
-            place, pins, result, ..
+            place,
+            how,
+            pins,
+            result,
+            ..
         } = self.suite;
         let device = &self.options.board.device;
         let (constraints, _) = constraints::file(&self.options.board);
@@ -341,6 +359,7 @@ write_json netlist.json
         ]
         .map(String::from)
         .into();
+        arguments.extend(how.iter().map(|option| option.to_string()));
         if let Some(grade) = run.1 {
             arguments.extend(["--speed".into(), grade.to_string()]);
         }

@@ -15,8 +15,8 @@ module gating (A, B, Y);
     parameter [A_WIDTH * _TECHMAP_BITS_CONNMAP_ - 1:0] _TECHMAP_CONNMAP_A_ = 0;
     parameter [B_WIDTH * _TECHMAP_BITS_CONNMAP_ - 1:0] _TECHMAP_CONNMAP_B_ = 0;
 
-    // Narrower words are not worth a reset of their own.
-    localparam LEAST_WIDTH = 4;
+    // Narrower words are not worth a reset of their own: it takes the tiles of eight registers for itself.
+    localparam LEAST_WIDTH = 64;
     localparam WORDS = Y_WIDTH >= LEAST_WIDTH && A_WIDTH == Y_WIDTH && B_WIDTH == Y_WIDTH;
     localparam A_IS_CONDITION = _TECHMAP_CONNMAP_A_ == {A_WIDTH{_TECHMAP_CONNMAP_A_[_TECHMAP_BITS_CONNMAP_ - 1:0]}};
     localparam B_IS_CONDITION = _TECHMAP_CONNMAP_B_ == {B_WIDTH{_TECHMAP_CONNMAP_B_[_TECHMAP_BITS_CONNMAP_ - 1:0]}};
