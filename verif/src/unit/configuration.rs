@@ -1,6 +1,6 @@
 //! Stimulus of `configuration`: all commands or a few of them in turn, while some of the tables take what they are given at once, some late and some not for long.
 //!
-//! The unit stands still as soon as one of its queues is full, so most phases have few slow tables: with all of them slow, no queue but the slowest one's would ever fill.
+//! The unit stands still until all operations of a command are taken, so most phases have few slow tables: with all of them slow, commands would hardly ever follow each other at once.
 
 use crate::{
     bins::Bins,
@@ -59,37 +59,34 @@ const CODES: u8 = 16;
 const COMMAND_BINS: [&str; 6] = [
     "{}: accepted",
     "{}: held until it is accepted",
-    "{}: again in the next clock",
+    "{}: again as soon as there is room: in the second clock after it",
     "{}: numbers and addresses zero",
     "{}: numbers and addresses all ones",
     "{}: in the first clock after a reset",
 ];
 
 /// Bins of each output stream.
-const STREAM_BINS: [&str; 6] = [
+const STREAM_BINS: [&str; 5] = [
     "{}: held back",
     "{}: it alone holds a command back",
-    "{}: put and taken in one clock",
-    "{}: one taken of two",
+    "{}: taken while a command waits",
     "{}: room again, and a command accepted at once",
-    "{}: reset while two are held",
+    "{}: reset while an operation is held",
 ];
 
 /// Bins of a clock.
-const CLOCK_BINS: [&str; 16] = [
+const CLOCK_BINS: [&str; 14] = [
     "code without a command",
     "code without a command held until it is accepted",
+    "code without a command, then a command in the next clock",
     "all five operations of a PATH offered together",
     "operations of a PATH taken in different clocks",
     "all four operations of a STREAM offered together",
     "operations of a STREAM taken in different clocks",
-    "a PATH and a STREAM offered together",
-    "all five queues of PATH full",
-    "all four queues of STREAM full",
     "every queue is empty",
-    "LOCAL, then another command",
+    "LOCAL, then another command as soon as there is room",
     "LOCAL in vain: the unit has no room",
-    "PATH and ROUTE of one path in turn",
+    "PATH and ROUTE of one path in turn as soon as there is room",
     "index beyond the connections",
     "reset while local_write is high",
     "reset in the clock of a LOCAL",
@@ -111,11 +108,10 @@ pub struct Configuration {
     phase: Phase,
     /// The command that was offered and not accepted.
     held: Option<Inputs>,
-    /// Entries of each queue.
-    queued: [u8; STREAMS.len()],
-    /// The command accepted in the clock before.
-    last: Option<Inputs>,
+    /// The commands accepted in the clock before and in the one before that.
+    last: [Option<Inputs>; 2],
     after_reset: bool,
+    /// The streams that offered an operation in the clock before.
     was_full: u16,
     bins: Bins,
 }
@@ -169,8 +165,7 @@ impl Stimulus<Unit> for Configuration {
             },
             phase: Phase::default(),
             held: None,
-            queued: [0; STREAMS.len()],
-            last: None,
+            last: [None; 2],
             after_reset: false,
             was_full: 0,
             bins: Bins::new(names.concat()),
@@ -311,26 +306,15 @@ impl Configuration {
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs, accepted: bool) {
         self.after_reset = inputs.rst;
-        self.last = accepted.then_some(*inputs);
         if inputs.rst {
             self.offer.clear();
             self.held = None;
-            self.queued = [0; STREAMS.len()];
+            self.last = [None; 2];
             self.was_full = 0;
-            return;
+        } else {
+            self.last = [accepted.then_some(*inputs), self.last[0]];
+            self.was_full = offered(outputs);
         }
-        let puts = puts(inputs, accepted);
-        let taken = offered(outputs) & ready(inputs);
-        self.was_full = self.full();
-        for (number, queued) in self.queued.iter_mut().enumerate() {
-            *queued = *queued + (puts >> number & 1) as u8 - (taken >> number & 1) as u8;
-        }
-    }
-
-    /// Bit k: queue k is full.
-    #[inline]
-    fn full(&self) -> u16 {
-        (self.queued.iter().rev()).fold(0, |set, &queued| set << 1 | u16::from(queued == 2))
     }
 
     #[inline]
@@ -338,7 +322,7 @@ impl Configuration {
         let rst = inputs.rst;
         let code = usize::from(inputs.s_axis_command_command);
         let is = |code: u8| inputs.s_axis_command_command == code;
-        let last = self.last.map(|last| last.s_axis_command_command);
+        let [before, last] = self.last.map(|last| last.map(|last| last.s_axis_command_command));
         if accepted && code < COMMANDS.len() {
             let fields = [
                 inputs.s_axis_command_address,
@@ -361,25 +345,23 @@ impl Configuration {
                 ],
             );
         }
+        // A stream offers an operation when its register is full.
         let (offered, ready) = (offered(outputs), ready(inputs));
-        let puts = puts(inputs, accepted);
-        let full = self.full();
         let waits = inputs.s_axis_command_tvalid && !outputs.s_axis_command_tready && !rst;
-        let mut left = offered;
+        let mut left = offered | self.was_full;
         while left != 0 {
             let number = left.trailing_zeros();
             left &= left - 1;
             let bit = 1 << number;
-            let taken = ready & bit != 0 && !rst;
+            let offers = offered & bit != 0;
             self.bins.hit_each(
                 STREAM + number as usize * STREAM_BINS.len(),
                 [
-                    ready & bit == 0,
-                    waits && full == bit,
-                    taken && puts & bit != 0,
-                    taken && full & bit != 0,
-                    self.was_full & bit != 0 && full & bit == 0 && accepted,
-                    rst && full & bit != 0,
+                    offers && ready & bit == 0,
+                    waits && offered == bit,
+                    waits && offers && ready & bit != 0,
+                    self.was_full & bit != 0 && accepted,
+                    rst && offers,
                 ],
             );
         }
@@ -387,7 +369,7 @@ impl Configuration {
         let torn = |operations: u16| offered & operations != 0 && !offers(operations);
         let [path, stream] = [command::PATH, command::STREAM].map(|code| PUTS[usize::from(code)]);
         let same_index =
-            (self.last).is_some_and(|last| last.s_axis_command_index == inputs.s_axis_command_index);
+            (self.last[1]).is_some_and(|last| last.s_axis_command_index == inputs.s_axis_command_index);
         let turns = (is(command::PATH) && last == Some(command::ROUTE))
             || (is(command::ROUTE) && last == Some(command::PATH));
         let of_connection = [command::CONNECT, command::REMOTE, command::RATE, command::START];
@@ -396,14 +378,12 @@ impl Configuration {
             [
                 accepted && code >= COMMANDS.len(),
                 accepted && code >= COMMANDS.len() && was_held,
+                accepted && code < COMMANDS.len() && before.is_some(),
                 offers(path),
                 // ROUTE leaves only one of them, in `path`.
                 torn(path & !PUTS[usize::from(command::ROUTE)]),
                 offers(stream),
                 torn(stream),
-                offers(path | stream),
-                full & path == path,
-                full & stream == stream,
                 offered == 0 && !rst,
                 accepted && last == Some(command::LOCAL) && !is(command::LOCAL),
                 waits && is(command::LOCAL),
@@ -415,17 +395,6 @@ impl Configuration {
                 rst && inputs.s_axis_command_tvalid && is(command::LOCAL),
             ],
         );
-    }
-}
-
-/// Bit k: the command, if it is accepted, puts an operation into stream k.
-#[inline]
-fn puts(inputs: &Inputs, accepted: bool) -> u16 {
-    let code = usize::from(inputs.s_axis_command_command);
-    if accepted {
-        PUTS.get(code).copied().unwrap_or(0)
-    } else {
-        0
     }
 }
 
