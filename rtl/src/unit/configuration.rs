@@ -23,7 +23,7 @@ const ADDRESS_BITS: u32 = 32;
 pub fn unit(params: &Params) -> Rc<Module> {
     let doc = format!(
         "The NIC's write port: one command becomes the operations that it means in every table.
-        Profile {}. Latency 1 clock from a command to its operations, initiation interval 1.",
+        Profile {}. Latency 1 clock from a command to its operations, initiation interval 2.",
         params.name,
     );
     let b = Builder::unit("configuration", &doc, &unit_ports::<Inputs, Outputs>(params));
