@@ -1,6 +1,7 @@
 //! Stimulus of `teller`: packets of a few streams or of many, a `message_table` that answers in order after a while, and messages that are not always taken.
 //!
 //! The table finds some messages whole, and one or many of a stream to tell one after another; it refuses packets; and now and then it starts a stream anew in between, so that a TELL finds nothing.
+//! In some phases operations are only answered once those of all slots are under way, and messages only taken once there is room for no more.
 
 use crate::{
     bins::Bins,
@@ -35,10 +36,10 @@ const CLOCK_BINS: [&str; 34] = [
     "all slots are busy",
     "all slots wait to tell",
     "operations of all slots are under way",
-    "op holds two COUNTs",
-    "op holds a TELL behind a COUNT",
-    "op holds a COUNT behind a TELL",
-    "op holds two TELLs",
+    "count in the clock after a COUNT was taken",
+    "tell in the clock after a COUNT was taken",
+    "count in the clock after a TELL was taken",
+    "tell in the clock after a TELL was taken",
     "told is full",
     "tell while told holds as many as it may",
     "message goes to told as another leaves",
@@ -49,7 +50,7 @@ const CLOCK_BINS: [&str; 34] = [
     "message not taken",
     "packet waits while count is full",
     "packet held until it is accepted",
-    "packet accepted as another is counted",
+    "packet accepted in the clock after another was counted",
     "packet without bytes",
     "packet of most bytes",
     "packets refused in two clocks in turn",
@@ -105,6 +106,8 @@ pub struct Teller {
     told: Flow,
     /// When the table answers.
     answer: Flow,
+    told_burst: Burst,
+    answer_burst: Burst,
     streams: Spray,
     params: Params,
     phase: Phase,
@@ -119,6 +122,10 @@ pub struct Teller {
     unit: State,
     /// The stream whose slot became free in the clock before.
     freed: Option<u16>,
+    /// The operation that was taken in the clock before.
+    taken: Option<u8>,
+    /// A packet was counted in the clock before.
+    counted: bool,
     bins: Bins,
 }
 
@@ -130,14 +137,33 @@ struct Asked {
     message: u32,
 }
 
+/// Begins once most wait, or rarely before, and lasts a clock for each that waits then.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    left: usize,
+}
+
+impl Burst {
+    /// Whether it goes on in this clock.
+    #[inline]
+    fn next(&mut self, random: &mut Random, waiting: usize, most: usize) -> bool {
+        if self.left == 0 && (waiting >= most || random.random::<u32>() >> 26 == 0) {
+            self.left = waiting;
+        }
+        let goes_on = self.left > 0;
+        self.left -= usize::from(goes_on);
+        goes_on
+    }
+}
+
 /// What the unit's queues and slots hold.
 #[derive(Clone, Debug, Default)]
 struct State {
     slots: [Option<Slot>; SLOTS],
-    /// Streams.
-    count: VecDeque<u16>,
-    /// Operation codes.
-    op: VecDeque<u8>,
+    /// A stream.
+    count: Option<u16>,
+    /// An operation code.
+    op: Option<u8>,
     told: usize,
 }
 
@@ -164,6 +190,8 @@ struct Phase {
     more: u32,
     /// Chance in 256ths that a stream is started anew.
     init: u32,
+    /// Answers come, and messages are taken, in bursts; packets are of streams that no slot works on.
+    bursts: bool,
 }
 
 impl Stimulus<Unit> for Teller {
@@ -179,6 +207,8 @@ impl Stimulus<Unit> for Teller {
             op: Flow::new(100),
             told: Flow::new(100),
             answer: Flow::new(100),
+            told_burst: Burst::default(),
+            answer_burst: Burst::default(),
             streams: Spray::new(streams),
             params: params.clone(),
             phase: Phase::default(),
@@ -188,6 +218,8 @@ impl Stimulus<Unit> for Teller {
             in_turn: vec![0; streams as usize].into(),
             unit: State::default(),
             freed: None,
+            taken: None,
+            counted: false,
             bins: Bins::new(names.into_iter().map(String::from).chain(slots).chain(no_slot)),
         }
     }
@@ -203,10 +235,19 @@ impl Stimulus<Unit> for Teller {
         inputs.rst = self.resets.next(&mut self.random);
         self.offer(&mut inputs, outputs);
         inputs.m_axis_op_tready = self.op.next(&mut self.random);
-        inputs.m_axis_told_tready = self.told.next(&mut self.random);
-        if self.answer.next(&mut self.random)
-            && let Some(asked) = self.asked.pop_front()
-        {
+        let (takes, answers) = if self.phase.bursts {
+            (
+                (self.told_burst).next(&mut self.random, self.unit.told, 2 * SLOTS),
+                (self.answer_burst).next(&mut self.random, self.asked.len(), SLOTS),
+            )
+        } else {
+            (
+                self.told.next(&mut self.random),
+                self.answer.next(&mut self.random),
+            )
+        };
+        inputs.m_axis_told_tready = takes;
+        if answers && let Some(asked) = self.asked.pop_front() {
             self.result(&mut inputs, asked);
         }
         if inputs.rst {
@@ -276,8 +317,16 @@ impl Teller {
     #[inline]
     fn packet(&mut self, values: Inputs) -> Inputs {
         let most = self.params.mtu_bytes as u16;
+        let stream = self.streams.next(self.random.random());
+        let is_idle = |stream: &u16| self.unit.slot_of(*stream).is_none() && self.unit.count != Some(*stream);
+        let last = (self.params.total_streams() - 1) as u16;
+        let mut idle = (0..=SLOTS as u16).map(|step| (stream + step) & last);
         Inputs {
-            s_axis_count_stream: self.streams.next(self.random.random()),
+            s_axis_count_stream: if self.phase.bursts {
+                idle.find(is_idle).unwrap_or(stream)
+            } else {
+                stream
+            },
             s_axis_count_bytes: match self.random.random_range(0..16) {
                 0 => 0,
                 1 => most,
@@ -331,7 +380,7 @@ impl Teller {
             [
                 unit.slots.iter().all(Option::is_some),
                 unit.slots.iter().flatten().any(|slot| slot.tell),
-                !unit.count.is_empty(),
+                unit.count.is_some(),
                 outputs.m_axis_op_tvalid,
                 outputs.m_axis_told_tvalid,
                 inputs.result_valid || !self.asked.is_empty(),
@@ -345,6 +394,8 @@ impl Teller {
         self.in_turn.fill(0);
         self.unit = State::default();
         self.freed = None;
+        self.taken = None;
+        self.counted = false;
     }
 
     /// The rising edge.
@@ -352,8 +403,10 @@ impl Teller {
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let unit = &mut self.unit;
         let rules = unit.rules();
-        if outputs.m_axis_op_tvalid && inputs.m_axis_op_tready {
-            unit.op.pop_front();
+        self.taken = unit.op.filter(|_| inputs.m_axis_op_tready);
+        self.counted = rules.counts.is_some();
+        if self.taken.is_some() {
+            unit.op = None;
             self.asked.push_back(Asked {
                 op: outputs.m_axis_op_op,
                 stream: outputs.m_axis_op_stream,
@@ -373,19 +426,19 @@ impl Teller {
             self.freed = kept.is_none().then_some(inputs.result_stream);
         }
         if let Some(slot) = rules.tells {
-            unit.op.push_back(op::TELL);
+            unit.op = Some(op::TELL);
             if let Some(slot) = &mut unit.slots[slot] {
                 slot.tell = false;
             }
         }
         if let Some(slot) = rules.counts
-            && let Some(stream) = unit.count.pop_front()
+            && let Some(stream) = unit.count.take()
         {
-            unit.op.push_back(op::COUNT);
+            unit.op = Some(op::COUNT);
             unit.slots[slot] = Some(Slot { stream, tell: false });
         }
         if inputs.s_axis_count_tvalid && outputs.s_axis_count_tready {
-            unit.count.push_back(inputs.s_axis_count_stream);
+            unit.count = Some(inputs.s_axis_count_stream);
         }
         // The driver may start any stream anew at any time.
         if self.random.random_range(0..256) < self.phase.init {
@@ -405,12 +458,14 @@ impl Teller {
             whole: [1, 8, 16][random.random_range(0..3)],
             more: [0, 8, 14, 16][random.random_range(0..4)],
             init: [0, 0, 2, 16][random.random_range(0..4)],
+            bursts: false,
         };
         self.streams.change(random, 2 * SLOTS as u32);
         // All streams have messages to tell, one after another.
         if random.random_range(0..4) == 0 {
             self.streams = Spray::new(self.params.total_streams());
             (self.phase.refused, self.phase.whole, self.phase.more) = (0, 16, 15);
+            self.phase.bursts = random.random();
         }
         self.count.change([10, 200, 1000][random.random_range(0..3)]);
         for flow in [&mut self.op, &mut self.told, &mut self.answer] {
@@ -423,12 +478,12 @@ impl Teller {
         let unit = &self.unit;
         let rules = unit.rules();
         let (tells, counts) = (rules.tells.is_some(), rules.counts.is_some());
-        let (op_room, may_tell) = (unit.op.len() < 2, unit.told <= SLOTS);
+        let (op_room, may_tell) = (unit.op.is_none(), unit.told <= SLOTS);
         let busy = unit.slots.iter().flatten();
         let telling = busy.clone().filter(|slot| slot.tell).count();
         let busy = busy.count();
-        let head = unit.count.front();
-        let is_same = head.is_some_and(|&stream| unit.slot_of(stream).is_some());
+        let head = unit.count;
+        let is_same = head.is_some_and(|stream| unit.slot_of(stream).is_some());
         let is_new = head.is_some() && !is_same;
         let is_busy = |slot: &Option<Slot>| slot.is_some();
         let between = |slot: usize| {
@@ -457,8 +512,8 @@ impl Teller {
                 tells && is_new && busy < SLOTS,
                 is_new && busy < SLOTS && !op_room && telling == 0,
                 is_same && busy < SLOTS && op_room && !tells,
-                counts && self.freed.is_some() && self.freed.as_ref() == head,
-                counts && self.freed.is_some() && self.freed.as_ref() != head,
+                counts && self.freed.is_some() && self.freed == head,
+                counts && self.freed.is_some() && self.freed != head,
                 counts && busy == 0,
                 rules.counts.is_some_and(between),
                 counts && is_result,
@@ -467,10 +522,10 @@ impl Teller {
                 busy == SLOTS,
                 telling == SLOTS,
                 self.asked.iter().filter(|asked| asked.op != op::INIT).count() == SLOTS,
-                unit.op == [op::COUNT, op::COUNT],
-                unit.op == [op::COUNT, op::TELL],
-                unit.op == [op::TELL, op::COUNT],
-                unit.op == [op::TELL, op::TELL],
+                counts && self.taken == Some(op::COUNT),
+                tells && self.taken == Some(op::COUNT),
+                counts && self.taken == Some(op::TELL),
+                tells && self.taken == Some(op::TELL),
                 unit.told == 2 * SLOTS,
                 tells && unit.told == SLOTS,
                 is_told && takes_told,
@@ -481,7 +536,7 @@ impl Teller {
                 outputs.m_axis_told_tvalid && !takes_told,
                 inputs.s_axis_count_tvalid && !accepts,
                 was_held && accepts,
-                accepts && counts,
+                accepts && self.counted,
                 accepts && inputs.s_axis_count_bytes == 0,
                 accepts && u32::from(inputs.s_axis_count_bytes) == self.params.mtu_bytes,
                 outputs.refused && refuses,
@@ -543,12 +598,13 @@ impl State {
 
     #[inline]
     fn rules(&self) -> Rules {
-        let op_room = self.op.len() < 2;
+        let op_room = self.op.is_none();
         let tells = (self.slots.iter())
             .position(|slot| slot.is_some_and(|slot| slot.tell))
             .filter(|_| op_room && self.told <= SLOTS);
-        let counts = (self.count.front())
-            .filter(|&&stream| op_room && tells.is_none() && self.slot_of(stream).is_none())
+        let counts = self
+            .count
+            .filter(|&stream| op_room && tells.is_none() && self.slot_of(stream).is_none())
             .and_then(|_| self.slots.iter().position(Option::is_none));
         Rules { tells, counts }
     }
