@@ -79,7 +79,7 @@ const TAKEN_BINS: [&str; 31] = [
 ];
 
 /// Bins of a clock.
-const CLOCK_BINS: [&str; 40] = [
+const CLOCK_BINS: [&str; 41] = [
     "ACK or NAK offered during the clear after reset",
     "ACK or NAK waits for jobs alone",
     "ACK or NAK waits for sack alone",
@@ -109,7 +109,8 @@ const CLOCK_BINS: [&str; 40] = [
     "packet whose message was released waits while count is full",
     "packet whose message was released",
     "packet counted",
-    "packets counted in two clocks together",
+    "packet counted in the clock after the one before was taken",
+    "packet counted in the clock after one whose message was released",
     "most acknowledgements wait for the machine",
     "most acknowledgements wait for sack_tx",
     "most packets wait for packet_table",
@@ -257,7 +258,7 @@ struct State {
 impl State {
     /// The unit's handshakes are those of these queues.
     fn shows(&self, outputs: &Outputs, most: usize) -> bool {
-        let room = self.jobs < most && self.sack < 2 && self.error < 2;
+        let room = self.jobs < most && self.sack == 0 && self.error == 0;
         outputs.s_axis_ack_tready == (self.clearing == 0 && room)
             && outputs.s_axis_init_tready == (self.init.len() < 2)
             && outputs.m_axis_sack_tvalid == (self.sack > 0)
@@ -284,7 +285,9 @@ enum Machine {
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     event: bool,
+    /// In the clock before, `count` offered a packet, and one whose message was released left.
     counted: bool,
+    released: bool,
     walk_waited: bool,
     /// In the clock before: a path was started anew, an acknowledgement was in vain, a walk ended.
     started: Option<u16>,
@@ -837,8 +840,8 @@ impl Retirement {
         let jobs = self.widths.jobs;
         let unit = &mut self.unit;
         let finds = unit.packet > 0 && unit.read_op < 2;
-        let counts = !unit.read.is_empty() && unit.count < 2;
-        let path_room = unit.path < 2;
+        let counts = !unit.read.is_empty() && unit.count == 0;
+        let path_room = unit.path == 0;
         let may_walk = unit.packet_op < 2 && unit.walking < jobs;
         unit.sack -= usize::from(sacks);
         unit.path -= usize::from(outputs.m_axis_path_tvalid && inputs.m_axis_path_tready);
@@ -848,13 +851,15 @@ impl Retirement {
         unit.error -= usize::from(outputs.m_axis_error_tvalid && inputs.m_axis_error_tready);
         let mut last = Last {
             event: outputs.event_valid,
+            counted: outputs.m_axis_count_tvalid,
             taken: self.last.taken,
             ..Last::default()
         };
         if counts {
             unit.walking -= 1;
-            last.counted = unit.read.pop_front() == Some(true);
-            unit.count += usize::from(last.counted);
+            let done = unit.read.pop_front() == Some(true);
+            unit.count += usize::from(done);
+            last.released = !done;
         }
         if finds {
             unit.packet -= 1;
@@ -987,7 +992,7 @@ impl Retirement {
         let idle = matches!(unit.machine, Machine::Idle);
         let waits = inputs.s_axis_ack_tvalid && !outputs.s_axis_ack_tready;
         let accepted = inputs.s_axis_ack_tvalid && outputs.s_axis_ack_tready;
-        let full = [unit.jobs == jobs, unit.sack == 2, unit.error == 2];
+        let full = [unit.jobs == jobs, unit.sack == 1, unit.error == 1];
         let runs = unit.clearing == 0;
         let starts = idle && runs && !unit.init.is_empty();
         let taken = if idle && runs && unit.init.is_empty() {
@@ -995,14 +1000,14 @@ impl Retirement {
         } else {
             None
         };
-        let stands = unit.path == 2;
+        let stands = unit.path == 1;
         let apply = match unit.machine {
             Machine::Apply(fate) => Some(fate),
             _ => None,
         };
         let walks = matches!(unit.machine, Machine::Walk(1..));
         let (packet_full, walking_full) = (unit.packet_op == 2, unit.walking == jobs);
-        let counts = !unit.read.is_empty() && unit.count < 2;
+        let counts = !unit.read.is_empty() && unit.count == 0;
         let head = unit.read.front().copied();
         let nak_event = accepted
             && inputs.s_axis_ack_opcode == Opcode::Nak.value()
@@ -1036,11 +1041,12 @@ impl Retirement {
                 unit.packet == jobs - 2,
                 unit.packet > 0 && unit.read_op == 2,
                 unit.read.len() == jobs,
-                head == Some(true) && unit.count == 2,
-                head == Some(false) && unit.count == 2,
+                head == Some(true) && unit.count == 1,
+                head == Some(false) && unit.count == 1,
                 head == Some(false) && counts,
                 head == Some(true) && counts,
                 head == Some(true) && counts && self.last.counted,
+                head == Some(true) && counts && self.last.released,
                 unit.sacked.len() == jobs,
                 self.sacked.waiting() as usize == jobs,
                 self.packets.waiting() as usize == jobs,
