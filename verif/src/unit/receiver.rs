@@ -99,7 +99,7 @@ const RESULT_BINS: [&str; 17] = [
     "owed later",
     "owed for a probe",
     "owed for a marked packet",
-    "packets of one stream refused in two NAKs together",
+    "packets of one stream refused in two NAKs, the second made in the clock after the first was taken",
 ];
 
 /// Bins of NAKs.
@@ -111,9 +111,9 @@ const NAK_BINS: [&str; 4] = [
 ];
 
 /// Bins of a clock.
-const CLOCK_BINS: [&str; 23] = [
+const CLOCK_BINS: [&str; 29] = [
     "header held back: most packets under way",
-    "header held back: its lookup has no place",
+    "header held back: its lookup alone has no place",
     "header held until it is accepted",
     "lookup held back",
     "check held back",
@@ -130,11 +130,17 @@ const CLOCK_BINS: [&str; 23] = [
     "most receives answered before the first check",
     "most packets wait for a place to go",
     "a header and all four answers at once",
-    "place, owe and nak taken at once",
+    "place and owe taken at once",
+    "place and nak taken at once",
+    "place waits, owe was taken",
+    "owe waits, place was taken",
+    "place waits, nak was taken",
+    "nak waits, place was taken",
     "a packet alone in the unit",
     "reset with most packets under way",
     "reset while each table owes an answer",
-    "reset while place, owe and nak are offered",
+    "reset while place and owe are offered",
+    "reset while place and nak are offered",
 ];
 
 const FATE: usize = HEADER_BINS.len();
@@ -174,8 +180,10 @@ pub struct Receiver {
     to_sack: VecDeque<Packet>,
     counts: Counts,
     event_before: bool,
-    /// Connection and stream of the NAK taken in the clock before.
-    nak_before: Option<(u16, u16)>,
+    /// Connection and stream of the NAKs taken in the clock before and in the one before that.
+    naks_before: [Option<(u16, u16)>; 2],
+    /// In the clock before, place, owe and nak were offered.
+    offered_before: [bool; 3],
     bins: Bins,
 }
 
@@ -264,7 +272,6 @@ const MIXTURES: [Mixture; 6] = [
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     admitted: u32,
-    lookups_taken: u32,
     looked: u32,
     checked: u32,
     matched: u32,
@@ -272,6 +279,7 @@ struct Counts {
     /// Of `sacks_taken`, for Sends.
     send_sacks_taken: u32,
     sacked: u32,
+    finished: u32,
 }
 
 impl Stimulus<Unit> for Receiver {
@@ -305,7 +313,8 @@ impl Stimulus<Unit> for Receiver {
             to_sack: VecDeque::new(),
             counts: Counts::default(),
             event_before: false,
-            nak_before: None,
+            naks_before: [None; 2],
+            offered_before: [false; 3],
             bins: Bins::new(names),
         }
     }
@@ -626,7 +635,8 @@ impl Receiver {
         self.to_sack.clear();
         self.counts = Counts::default();
         self.event_before = false;
-        self.nak_before = None;
+        self.naks_before = [None; 2];
+        self.offered_before = [false; 3];
     }
 
     /// The rising edge.
@@ -647,11 +657,13 @@ impl Receiver {
         self.sacks.clock(sacks, inputs.sacked_valid);
         let counts = &mut self.counts;
         counts.admitted += u32::from(accepted);
-        counts.lookups_taken += u32::from(looks);
         counts.looked += u32::from(inputs.looked_valid);
         counts.checked += u32::from(inputs.checked_valid);
         counts.matched += u32::from(inputs.matched_valid);
         counts.sacks_taken += u32::from(sacks);
+        let has_room =
+            !(outputs.m_axis_place_tvalid || outputs.m_axis_owe_tvalid || outputs.m_axis_nak_tvalid);
+        counts.finished += u32::from(has_room && counts.finished < counts.sacked);
         counts.sacked += u32::from(inputs.sacked_valid);
         if inputs.looked_valid {
             self.to_look.pop_front();
@@ -790,11 +802,11 @@ impl Receiver {
                 owe && counts && !outputs.m_axis_owe_at_once,
                 owe && !counts,
                 owe && counts && outputs.m_axis_owe_marked,
-                nak && self.nak_before == Some(stream),
+                nak && self.naks_before[1] == Some(stream),
             ],
         );
         self.event_before = event;
-        self.nak_before = nak.then_some(stream);
+        self.naks_before = [nak.then_some(stream), self.naks_before[0]];
         let is = |code: NakCode| nak && outputs.m_axis_nak_code == code.value();
         self.bins.hit_each(
             NAK,
@@ -813,28 +825,41 @@ impl Receiver {
         let counts = self.counts;
         let most = self.widths.jobs;
         let waits = runs && inputs.s_axis_data_tvalid && !outputs.s_axis_data_tready;
-        let lookups = counts.admitted - counts.lookups_taken;
-        // Not for want of a place for the lookup, so because of those under way.
-        let is_full = !outputs.s_axis_data_tready && lookups < 2 && counts.admitted > 0;
+        let is_full = counts.admitted - counts.finished == most;
         let judged = counts.sacks_taken;
         let no_sack = !outputs.m_axis_sack_tvalid;
-        let place_waits = outputs.m_axis_place_tvalid && !inputs.m_axis_place_tready;
-        let owe_waits = outputs.m_axis_owe_tvalid && !inputs.m_axis_owe_tready;
-        let nak_waits = outputs.m_axis_nak_tvalid && !inputs.m_axis_nak_tready;
+        let finish = [
+            outputs.m_axis_place_tvalid,
+            outputs.m_axis_owe_tvalid,
+            outputs.m_axis_nak_tvalid,
+        ];
+        let ready = [
+            inputs.m_axis_place_tready,
+            inputs.m_axis_owe_tready,
+            inputs.m_axis_nak_tready,
+        ];
+        // What a packet puts into all three leaves before the next packet's, and none owes and refuses.
+        let (placed_owed, placed_refused) = ([true, true, false], [true, false, true]);
+        let taken = |both: [bool; 3]| {
+            runs && finish == both && both.iter().zip(ready).all(|(&offered, ready)| !offered || ready)
+        };
+        let left = |both: [bool; 3], one: usize| {
+            runs && self.offered_before == both && finish == std::array::from_fn(|at| at == one)
+        };
         let answers = [&self.lookups, &self.checks, &self.matches, &self.sacks];
         self.bins.hit_each(
             CLOCK,
             [
                 waits && is_full,
-                waits && lookups == 2,
+                waits && !is_full,
                 runs && was_held && outputs.s_axis_data_tready,
                 outputs.m_axis_lookup_tvalid && !inputs.m_axis_lookup_tready,
                 outputs.m_axis_check_tvalid && !inputs.m_axis_check_tready,
                 outputs.m_axis_match_tvalid && !inputs.m_axis_match_tready,
                 outputs.m_axis_sack_tvalid && !inputs.m_axis_sack_tready,
-                place_waits,
-                owe_waits,
-                nak_waits,
+                finish[0] && !ready[0],
+                finish[1] && !ready[1],
+                finish[2] && !ready[2],
                 counts.admitted - counts.looked == most,
                 self.checks.waiting() == most,
                 self.matches.waiting() == most,
@@ -848,22 +873,21 @@ impl Receiver {
                     && inputs.checked_valid
                     && inputs.matched_valid
                     && inputs.sacked_valid,
-                runs && outputs.m_axis_place_tvalid
-                    && inputs.m_axis_place_tready
-                    && outputs.m_axis_owe_tvalid
-                    && inputs.m_axis_owe_tready
-                    && outputs.m_axis_nak_tvalid
-                    && inputs.m_axis_nak_tready,
+                taken(placed_owed),
+                taken(placed_refused),
+                left(placed_owed, 0),
+                left(placed_owed, 1),
+                left(placed_refused, 0),
+                left(placed_refused, 2),
                 runs && inputs.sacked_valid
                     && counts.sacked + 1 == counts.admitted
                     && self.to_sack.len() == 1,
                 inputs.rst && is_full,
                 inputs.rst && answers.iter().all(|answers| answers.waiting() > 0),
-                inputs.rst
-                    && outputs.m_axis_place_tvalid
-                    && outputs.m_axis_owe_tvalid
-                    && outputs.m_axis_nak_tvalid,
+                inputs.rst && finish == placed_owed,
+                inputs.rst && finish == placed_refused,
             ],
         );
+        self.offered_before = finish;
     }
 }
