@@ -113,7 +113,7 @@ const LOOK_BINS: [&str; 26] = [
 ];
 
 /// Bins of *finish*.
-const FINISH_BINS: [&str; 23] = [
+const FINISH_BINS: [&str; 25] = [
     "finish: Write",
     "finish: Write with immediate",
     "finish: Send",
@@ -134,7 +134,9 @@ const FINISH_BINS: [&str; 23] = [
     "finish waits for align alone",
     "finish waits for charge alone",
     "finish: probe waits for align alone",
-    "finish in two clocks together",
+    "finish in the clock after one of a connection not known",
+    "finish in the clock after data was taken",
+    "finish in the clock after fetch was taken",
     "fetched from the first lane",
     "fetched from the last lane",
 ];
@@ -226,7 +228,7 @@ mod output {
 }
 
 /// An output that is stuck is taken once in so many clocks.
-const STUCK_CLOCKS: u32 = 32;
+const STUCK_CLOCKS: u32 = 64;
 
 /// Drives the unit.
 pub struct Transmitter {
@@ -363,6 +365,9 @@ struct Rules {
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     rules: Rules,
+    /// The outputs of these names were offered.
+    data: bool,
+    fetch: bool,
     /// The last two entries that were no probes, latest first.
     entered: [Option<Kind>; 2],
     /// There were jobs since the last reset.
@@ -552,7 +557,7 @@ impl Stimulus<Unit> for Transmitter {
                 self.unit.outputs[index] -= usize::from(is_taken);
             }
             self.unit.apply(&rules);
-            self.last = self.last.then(rules);
+            self.last = self.last.then(rules, outputs);
             self.clock(&inputs, outputs, taken);
         }
         inputs
@@ -615,7 +620,7 @@ impl Rules {
 }
 
 impl Last {
-    fn then(self, rules: Rules) -> Self {
+    fn then(self, rules: Rules, outputs: &Outputs) -> Self {
         let entered = match (rules.news, rules.retries) {
             (true, _) => [Some(Kind::New), self.entered[0]],
             (_, true) => [Some(Kind::Again), self.entered[0]],
@@ -623,6 +628,8 @@ impl Last {
         };
         Self {
             rules,
+            data: outputs.m_axis_data_tvalid,
+            fetch: outputs.m_axis_fetch_tvalid,
             entered,
             worked: self.worked || rules.begun() > 0,
         }
@@ -630,8 +637,13 @@ impl Last {
 }
 
 impl State {
+    /// An output other than `align` has room.
     fn has_room(&self, output: usize) -> bool {
-        self.outputs[output] < 2
+        let most = match output {
+            output::DATA | output::FETCH => 1,
+            _ => 2,
+        };
+        self.outputs[output] < most
     }
 
     /// The rules that hold.
@@ -1357,7 +1369,9 @@ impl Transmitter {
                 answered && full == [false; 3] && align_full,
                 answered && full == [false, false, true] && !align_full,
                 answered && head == Some(Kind::Probe) && full == [false; 3] && align_full,
-                rules.finishes.is_some() && self.last.rules.finishes.is_some(),
+                rules.finishes.is_some() && self.last.rules.finishes.is_some_and(|(_, _, known)| !known),
+                rules.finishes.is_some() && self.last.data,
+                rules.finishes.is_some() && self.last.fetch,
                 fetches && lane == 0,
                 fetches && lane == lanes - 1,
             ],
