@@ -87,6 +87,8 @@ pub struct Completion {
     received_last: bool,
     /// Completions so far that each were of the other side than the one before.
     in_turn: u32,
+    /// The outputs of the clock before, if it was not one of reset.
+    before: Option<Outputs>,
     bins: Bins,
 }
 
@@ -115,6 +117,7 @@ impl Stimulus<Unit> for Completion {
             last: [None; 2],
             received_last: false,
             in_turn: 0,
+            before: None,
             bins: Bins::new(CQE_BINS.into_iter().chain(CLOCK_BINS)),
         }
     }
@@ -145,6 +148,7 @@ impl Stimulus<Unit> for Completion {
         } else {
             self.count_completion(&inputs, outputs);
             self.clock(&inputs, outputs);
+            self.before = Some(*outputs);
         }
         inputs
     }
@@ -254,6 +258,7 @@ impl Completion {
         self.last = [None; 2];
         self.received_last = false;
         self.in_turn = 0;
+        self.before = None;
     }
 
     /// The rising edge.
@@ -330,10 +335,16 @@ impl Completion {
         let release_waits = outputs.m_axis_release_tvalid && !inputs.m_axis_release_tready;
         let stop_waits = outputs.m_axis_stop_tvalid && !inputs.m_axis_stop_tready;
         let cqe_waits = outputs.m_axis_cqe_tvalid && !inputs.m_axis_cqe_tready;
-        // With room for the operation it is the queue of those that wait which is full.
-        let most_received = received_waits && !outputs.m_axis_complete_tvalid;
-        let most_sent = sent_waits && !outputs.m_axis_release_tvalid;
-        let most_errors = error_waits && !outputs.m_axis_stop_tvalid;
+        // What stayed in its register though its operation had room, stayed because the queue of those that wait was full.
+        let stayed = |of: fn(&Outputs) -> bool| self.before.as_ref().is_some_and(of);
+        let most_received = received_waits
+            && stayed(|before| !before.s_axis_received_tready && !before.m_axis_complete_tvalid);
+        let most_sent =
+            sent_waits && stayed(|before| !before.s_axis_sent_tready && !before.m_axis_release_tvalid);
+        let most_errors =
+            error_waits && stayed(|before| !before.s_axis_error_tready && !before.m_axis_stop_tvalid);
+        // And the queue is still full if nothing was delivered.
+        let cqe_stays = cqe_waits && stayed(|before| before.m_axis_cqe_tvalid);
         let [completes, releases, stops] =
             [&self.completed, &self.released, &self.stopped].map(Answers::waiting);
         let most = WAITING as u32;
@@ -354,9 +365,9 @@ impl Completion {
                     && outputs.s_axis_error_tready,
                 runs && inputs.completed_valid && inputs.released_valid && inputs.stopped_valid,
                 cqe_waits,
-                most_received && completes == 0 && cqe_waits,
-                most_sent && releases == 0 && cqe_waits,
-                most_errors && stops == 0 && cqe_waits,
+                most_received && completes == 0 && cqe_stays,
+                most_sent && releases == 0 && cqe_stays,
+                most_errors && stops == 0 && cqe_stays,
                 completes == most,
                 releases == most,
                 stops == most,
