@@ -11,12 +11,13 @@ use metaroce_model::{
         acknowledger::{Inputs, Outputs},
     },
     unit::acknowledger::Acknowledger as Unit,
+    wire::Opcode,
 };
 use rand::RngExt;
 use std::collections::VecDeque;
 
 /// Bins of a clock.
-const CLOCK_BINS: [&str; 44] = [
+const CLOCK_BINS: [&str; 45] = [
     "take",
     "take waits for a job alone",
     "take waits for the queue take alone",
@@ -60,7 +61,8 @@ const CLOCK_BINS: [&str; 44] = [
     "reset while a refusal waits",
     "reset while an acknowledgement waits for its vector",
     "reset while a header is offered",
-    "acknowledgement finished in the clock after a refusal",
+    "acknowledgement finished in the clock after a refusal to a connection that is not known",
+    "acknowledgement finished in the clock after the header of a refusal was taken",
 ];
 
 /// Bins of each path within the connection.
@@ -91,7 +93,9 @@ pub struct Acknowledger {
     lookups: usize,
     sacks: usize,
     unit: State,
+    /// In the clock before, a refusal was finished, and the header of one was offered.
     refused_last: bool,
+    offered_last: bool,
     bins: Bins,
 }
 
@@ -106,8 +110,8 @@ struct State {
     looked: VecDeque<bool>,
     sacked: usize,
     waiting: VecDeque<Job>,
-    /// Paths within the connections.
-    naks: VecDeque<u8>,
+    /// A path within the connection.
+    nak: Option<u8>,
     take: usize,
     lookup: usize,
     sack: usize,
@@ -159,6 +163,7 @@ impl Stimulus<Unit> for Acknowledger {
             sacks: 0,
             unit: State::default(),
             refused_last: false,
+            offered_last: false,
             bins: Bins::new(CLOCK_BINS.map(String::from).into_iter().chain(paths)),
         }
     }
@@ -224,7 +229,7 @@ impl Acknowledger {
         self.takes.clear();
         (self.lookups, self.sacks) = (0, 0);
         self.unit = State::default();
-        self.refused_last = false;
+        (self.refused_last, self.offered_last) = (false, false);
     }
 
     /// The rising edge.
@@ -232,6 +237,7 @@ impl Acknowledger {
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let rules = self.unit.rules(self.params.jobs() as usize);
         self.refused_last = rules.finishes && self.unit.waiting[0].is_nak;
+        self.offered_last = outputs.m_axis_ack_opcode == Opcode::Nak.value();
         if outputs.m_axis_take_tvalid && inputs.m_axis_take_tready {
             self.told[usize::from(outputs.m_axis_take_path)] = false;
             self.takes.push_back(outputs.m_axis_take_path);
@@ -260,7 +266,7 @@ impl Acknowledger {
         }
         self.unit.sacked += usize::from(inputs.sacked_valid);
         if inputs.s_axis_nak_tvalid && outputs.s_axis_nak_tready {
-            self.unit.naks.push_back(inputs.s_axis_nak_path);
+            self.unit.nak = Some(inputs.s_axis_nak_path);
             self.held = None;
         }
     }
@@ -346,9 +352,9 @@ impl Acknowledger {
         let jobs = self.params.jobs() as usize;
         let rst = inputs.rst;
         let rules = unit.rules(jobs);
-        let (is_due, is_taken, is_refused) = (unit.due > 0, !unit.taken.is_empty(), !unit.naks.is_empty());
+        let (is_due, is_taken, is_refused) = (unit.due > 0, !unit.taken.is_empty(), unit.nak.is_some());
         let (may_begin, lookup_room) = (unit.jobs < jobs, unit.lookup < 2);
-        let (take_room, sack_room, ack_room) = (unit.take < 2, unit.sack < 2, unit.ack < 2);
+        let (take_room, sack_room, ack_room) = (unit.take < 2, unit.sack < 2, unit.ack == 0);
         let may_refuse = is_refused && may_begin && lookup_room;
         let job = unit.waiting.front();
         let is_nak = job.is_some_and(|job| job.is_nak);
@@ -407,6 +413,7 @@ impl Acknowledger {
                 rst && is_ack && is_looked && !is_sacked,
                 rst && outputs.m_axis_ack_tvalid,
                 finishes && is_ack && self.refused_last,
+                finishes && is_ack && self.offered_last,
             ],
         );
         if finishes
@@ -435,11 +442,11 @@ impl State {
         let may_begin = self.jobs < jobs;
         let takes = self.due > 0 && may_begin && self.take < 2;
         let looks = !self.taken.is_empty() && self.lookup < 2 && self.sack < 2;
-        let answered = !self.looked.is_empty() && self.ack < 2;
+        let answered = !self.looked.is_empty() && self.ack == 0;
         Rules {
             takes,
             looks,
-            refuses: !takes && !looks && !self.naks.is_empty() && may_begin && self.lookup < 2,
+            refuses: !takes && !looks && self.nak.is_some() && may_begin && self.lookup < 2,
             finishes: answered && (self.waiting.front()).is_some_and(|job| job.is_nak || self.sacked > 0),
         }
     }
@@ -467,7 +474,7 @@ impl State {
             self.jobs += 1;
         }
         if rules.refuses
-            && let Some(path) = self.naks.pop_front()
+            && let Some(path) = self.nak.take()
         {
             self.waiting.push_back(Job {
                 is_nak: true,
