@@ -228,7 +228,7 @@ mod output {
 }
 
 /// An output that is stuck is taken once in so many clocks.
-const STUCK_CLOCKS: u32 = 64;
+const STUCK_CLOCKS: u32 = 256;
 
 /// Drives the unit.
 pub struct Transmitter {
@@ -793,7 +793,7 @@ impl State {
 impl Transmitter {
     fn change_phase(&mut self) {
         let random = &mut self.random;
-        self.left = random.random_range(1..1000);
+        self.left = random.random_range(1..600);
         self.mixture = MIXTURES[random.random_range(0..MIXTURES.len())];
         self.stuck = random
             .random::<bool>()
