@@ -156,12 +156,10 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
         Some(from.trailing_zeros() as usize)
     }
 
-    /// Each input's `tready`, in a clock in which the table is ready or not.
+    /// Each input's `tready`: its register is empty.
     #[inline]
-    pub fn ready(&self, table_ready: bool) -> [bool; N] {
-        let chosen = self.chosen(table_ready).map_or(0, |chosen| 1 << chosen);
-        let full = self.full & !chosen;
-        std::array::from_fn(|input| full >> input & 1 == 0)
+    pub fn ready(&self) -> [bool; N] {
+        std::array::from_fn(|input| self.full >> input & 1 == 0)
     }
 
     /// What is offered to the table.
@@ -174,6 +172,7 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
     #[inline]
     pub fn clock(&mut self, offered: [bool; N], entry: impl Fn(usize) -> T, table_ready: bool) {
         let chosen = self.chosen(table_ready);
+        let ready = self.ready();
         if table_ready {
             self.output = None;
         }
@@ -183,7 +182,7 @@ impl<T: Copy, const N: usize> Funnel<T, N> {
             self.output = self.registers[chosen].take();
         }
         for (input, offered) in offered.into_iter().enumerate() {
-            if offered && self.full >> input & 1 == 0 {
+            if offered && ready[input] {
                 self.registers[input] = Some(entry(input));
                 self.full |= 1 << input;
             }

@@ -19,7 +19,7 @@
 //!   All queues are empty after reset.
 //! - An *output queue* is one of two entries whose head is offered at the stream of its name; it is taken when that stream's `tready` is high.
 //!   An *input queue* is one of two entries into which a stream of its name goes; `tready` = it has room.
-//! - An *output register* and an *input register* are the same with one entry, for streams that need not be taken in every clock: a frame has at least two beats on every bus.
+//! - An *output register* and an *input register* are the same with one entry, for streams that need not be taken in every clock: a frame of data or an acknowledgement has at least two beats on every bus.
 //! - A *strobe* is a group of inputs `NAME_valid`, `NAME_FIELD` without back-pressure: with `NAME_valid` high the fields are put into the queue of its name. Who asked for them has kept room.
 //! - A *rule* happens in every clock in which its condition holds of the state at the clock's start; all rules that hold happen at once, unless one is said to go before another.
 //! - J is `jobs` of the profile. With `rst` high all queues are emptied and registers go to zero, unless said otherwise; there is no clear, unless said otherwise.

@@ -3,8 +3,8 @@
 //! It is nothing but units, each as its own contract says, and what joins them: wires, and the *funnels* through which several units use one table. All joining is told here.
 //!
 //! # Funnels
-//! A funnel has a register for each of its inputs and one for its output, which is offered to the table. An input's `tready` = its register is empty, or chosen in this clock. In a clock in which the output register is empty or the table's `s_axis_op_tready` is high, the first full input register after the one chosen last, round the ring (after reset: after the last input, so the first input goes first),
-//! is *chosen*: its entry goes to the output register. With `rst` high all registers are emptied. So an operation takes two clocks through a funnel, and one a clock may pass.
+//! A funnel has a register for each of its inputs and one for its output, which is offered to the table. An input's `tready` = its register is empty. In a clock in which the output register is empty or the table's `s_axis_op_tready` is high, the first full input register after the one chosen last, round the ring (after reset: after the last input, so the first input goes first),
+//! is *chosen*: its entry goes to the output register. With `rst` high all registers are emptied. So an operation takes two clocks through a funnel; one a clock may pass, of one input every second clock. (A packet takes one or two operations of one unit at each table, so on a bus of 64 bits, where the shortest frame has eight beats, no unit waits for that; on one of 512 bits frames of less than four beats are sent at less than the bus's rate.)
 //!
 //! | table | inputs of its funnel, in this order |
 //! |---|---|

@@ -32,7 +32,7 @@
 //! `payload` is an output queue, `data` and `ack` are output registers. The pipeline is rigid; it moves in the clocks in which `payload` has room and, if its last stage holds a frame's last beat, `data` and `ack` are empty: a header that is taken before the next frame ends stops nothing.
 //! `s_axis_rx_tready` = it moves. [`LATENCY`] clocks from the acceptance of a beat to that beat at `m_axis_payload_tvalid`, and from that of
 //! a frame's last beat to `m_axis_data_tvalid` or `m_axis_ack_tvalid`. `dropped` is high in the first of the clocks in which the header would have been at the output's head had the queue been empty: [`LATENCY`] moving clocks after acceptance, whether or not the pipeline moves then, and for one clock only.
-//! A beat a clock, frames back to back. `arrival` is `now` in the clock in which the frame's last beat was accepted.
+//! A beat a clock, frames back to back; only a frame of one beat (on a bus of 512 bits) waits a clock behind another whose header is taken at once. `arrival` is `now` in the clock in which the frame's last beat was accepted.
 //!
 //! The local addresses are written in any clock with `config_write` high: the entry `config_plane` takes `config_address` at the edge that ends the clock. A frame is judged with the addresses of the clock in which its last beat was accepted (before a write in that clock takes effect).
 //! After reset every address is 0, no frame has begun, and there is no clear.

@@ -117,15 +117,10 @@ impl<U: Unit, const N: usize> Joined<U, N> {
 
     /// As [`Part::show`], and the funnel's `tready`.
     #[inline]
-    fn show(
-        &mut self,
-        outputs: &mut U::Outputs,
-        ready: &mut [bool; N],
-        table_ready: impl FnOnce(&U::Outputs) -> bool,
-    ) {
+    fn show(&mut self, outputs: &mut U::Outputs, ready: &mut [bool; N]) {
         if self.clocked {
             *outputs = self.table.outputs();
-            *ready = self.funnel.ready(table_ready(outputs));
+            *ready = self.funnel.ready();
             self.rests = self.funnel.is_empty() && self.table.rests();
         }
     }
@@ -150,10 +145,10 @@ pub struct Nic {
     shown: Shown,
 }
 
-/// Declares what the NIC is made of: tables, each with a name for its funnel's `tready`, the number of its inputs and its own `tready`; then all other units.
+/// Declares what the NIC is made of: tables, each with a name for its funnel's `tready` and the number of its inputs; then all other units.
 macro_rules! units {
     (
-        tables { $($table:ident, $ready:ident: $table_type:ty, $inputs:literal, $tready:ident;)+ }
+        tables { $($table:ident, $ready:ident: $table_type:ty, $inputs:literal;)+ }
         others { $($unit:ident: $unit_type:ty;)+ }
     ) => {
         /// What the NIC is made of.
@@ -181,7 +176,7 @@ macro_rules! units {
             /// The outputs after a clock, where they were those before it.
             #[inline]
             fn show(&mut self, shown: &mut Shown) {
-                $(self.$table.show(&mut shown.$table, &mut shown.$ready, |outputs| outputs.$tready);)+
+                $(self.$table.show(&mut shown.$table, &mut shown.$ready);)+
                 $(self.$unit.show(&mut shown.$unit);)+
             }
         }
@@ -190,20 +185,20 @@ macro_rules! units {
 
 units! {
     tables {
-        connections, connections_ready: ConnectionTable, 4, s_axis_op_tready;
-        keys, keys_ready: KeyTable, 2, s_axis_op_tready;
-        receives, receives_ready: ReceiveTable, 4, s_axis_op_tready;
-        sack_rx, sack_rx_ready: SackRx, 3, s_axis_rx_tready;
-        acks, acks_ready: AckTable, 4, s_axis_op_tready;
-        received, received_ready: MessageTable, 2, s_axis_op_tready;
-        sent, sent_ready: MessageTable, 2, s_axis_op_tready;
-        requests, requests_ready: RequestTable, 6, s_axis_op_tready;
-        packets, packets_ready: PacketTable, 2, s_axis_op_tready;
-        paths, paths_ready: PathTable, 4, s_axis_op_tready;
-        sack_tx, sack_tx_ready: SackTx, 4, s_axis_op_tready;
-        rates, rates_ready: RateLimiter, 2, s_axis_op_tready;
-        schedule, schedule_ready: Scheduler, 6, s_axis_op_tready;
-        retries, retries_ready: RetryTable, 2, s_axis_op_tready;
+        connections, connections_ready: ConnectionTable, 4;
+        keys, keys_ready: KeyTable, 2;
+        receives, receives_ready: ReceiveTable, 4;
+        sack_rx, sack_rx_ready: SackRx, 3;
+        acks, acks_ready: AckTable, 4;
+        received, received_ready: MessageTable, 2;
+        sent, sent_ready: MessageTable, 2;
+        requests, requests_ready: RequestTable, 6;
+        packets, packets_ready: PacketTable, 2;
+        paths, paths_ready: PathTable, 4;
+        sack_tx, sack_tx_ready: SackTx, 4;
+        rates, rates_ready: RateLimiter, 2;
+        schedule, schedule_ready: Scheduler, 6;
+        retries, retries_ready: RetryTable, 2;
     }
     others {
         configuration: Configuration;

@@ -3091,10 +3091,10 @@ module nic (
     assign connection_table_funnel_chosen_2 = (connection_table_funnel_next_2 & connection_table_funnel_room);
     assign connection_table_funnel_chosen_3 = (connection_table_funnel_next_3 & connection_table_funnel_room);
     assign connection_table_funnel_any = (((connection_table_funnel_chosen_0 | connection_table_funnel_chosen_1) | connection_table_funnel_chosen_2) | connection_table_funnel_chosen_3);
-    assign connection_table_funnel_ready_0 = (connection_table_funnel_chosen_0 | (~connection_table_funnel_full_0));
-    assign connection_table_funnel_ready_1 = (connection_table_funnel_chosen_1 | (~connection_table_funnel_full_1));
-    assign connection_table_funnel_ready_2 = (connection_table_funnel_chosen_2 | (~connection_table_funnel_full_2));
-    assign connection_table_funnel_ready_3 = (connection_table_funnel_chosen_3 | (~connection_table_funnel_full_3));
+    assign connection_table_funnel_ready_0 = (~connection_table_funnel_full_0);
+    assign connection_table_funnel_ready_1 = (~connection_table_funnel_full_1);
+    assign connection_table_funnel_ready_2 = (~connection_table_funnel_full_2);
+    assign connection_table_funnel_ready_3 = (~connection_table_funnel_full_3);
     assign connection_table_funnel_op = ((((connection_table_funnel_op_0 & {2{connection_table_funnel_next_0}}) | (2'h3 & {2{connection_table_funnel_next_1}})) | (2'h3 & {2{connection_table_funnel_next_2}})) | (2'h3 & {2{connection_table_funnel_next_3}}));
     assign connection_table_funnel_connection = ((((connection_table_funnel_connection_0 & {4{connection_table_funnel_next_0}}) | (connection_table_funnel_connection_1 & {4{connection_table_funnel_next_1}})) | (connection_table_funnel_connection_2 & {4{connection_table_funnel_next_2}})) | (connection_table_funnel_connection_3 & {4{connection_table_funnel_next_3}}));
     assign connection_table_funnel_plane = ((((connection_table_funnel_plane_0 & {2{connection_table_funnel_next_0}}) | (connection_table_funnel_plane_1 & {2{connection_table_funnel_next_1}})) | (connection_table_funnel_plane_2 & {2{connection_table_funnel_next_2}})) | (connection_table_funnel_plane_3 & {2{connection_table_funnel_next_3}}));
@@ -3126,8 +3126,8 @@ module nic (
     assign key_table_funnel_chosen_0 = (key_table_funnel_next_0 & key_table_funnel_room);
     assign key_table_funnel_chosen_1 = (key_table_funnel_next_1 & key_table_funnel_room);
     assign key_table_funnel_any = (key_table_funnel_chosen_0 | key_table_funnel_chosen_1);
-    assign key_table_funnel_ready_0 = (key_table_funnel_chosen_0 | (~key_table_funnel_full_0));
-    assign key_table_funnel_ready_1 = (key_table_funnel_chosen_1 | (~key_table_funnel_full_1));
+    assign key_table_funnel_ready_0 = (~key_table_funnel_full_0);
+    assign key_table_funnel_ready_1 = (~key_table_funnel_full_1);
     assign key_table_funnel_op = ((1'h0 & key_table_funnel_next_0) | (1'h1 & key_table_funnel_next_1));
     assign key_table_funnel_key = ((key_table_funnel_key_0 & {32{key_table_funnel_next_0}}) | (key_table_funnel_key_1 & {32{key_table_funnel_next_1}}));
     assign key_table_funnel_address = ((key_table_funnel_address_0 & {64{key_table_funnel_next_0}}) | (key_table_funnel_address_1 & {64{key_table_funnel_next_1}}));
@@ -3157,10 +3157,10 @@ module nic (
     assign receive_table_funnel_chosen_2 = (receive_table_funnel_next_2 & receive_table_funnel_room);
     assign receive_table_funnel_chosen_3 = (receive_table_funnel_next_3 & receive_table_funnel_room);
     assign receive_table_funnel_any = (((receive_table_funnel_chosen_0 | receive_table_funnel_chosen_1) | receive_table_funnel_chosen_2) | receive_table_funnel_chosen_3);
-    assign receive_table_funnel_ready_0 = (receive_table_funnel_chosen_0 | (~receive_table_funnel_full_0));
-    assign receive_table_funnel_ready_1 = (receive_table_funnel_chosen_1 | (~receive_table_funnel_full_1));
-    assign receive_table_funnel_ready_2 = (receive_table_funnel_chosen_2 | (~receive_table_funnel_full_2));
-    assign receive_table_funnel_ready_3 = (receive_table_funnel_chosen_3 | (~receive_table_funnel_full_3));
+    assign receive_table_funnel_ready_0 = (~receive_table_funnel_full_0);
+    assign receive_table_funnel_ready_1 = (~receive_table_funnel_full_1);
+    assign receive_table_funnel_ready_2 = (~receive_table_funnel_full_2);
+    assign receive_table_funnel_ready_3 = (~receive_table_funnel_full_3);
     assign receive_table_funnel_op = ((((2'h3 & {2{receive_table_funnel_next_0}}) | (2'h0 & {2{receive_table_funnel_next_1}})) | (2'h1 & {2{receive_table_funnel_next_2}})) | (2'h2 & {2{receive_table_funnel_next_3}}));
     assign receive_table_funnel_stream = ((((receive_table_funnel_stream_0 & {6{receive_table_funnel_next_0}}) | (receive_table_funnel_stream_1 & {6{receive_table_funnel_next_1}})) | (receive_table_funnel_stream_2 & {6{receive_table_funnel_next_2}})) | (receive_table_funnel_stream_3 & {6{receive_table_funnel_next_3}}));
     assign receive_table_funnel_number = ((receive_table_funnel_number_0 & {24{receive_table_funnel_next_0}}) | (receive_table_funnel_number_2 & {24{receive_table_funnel_next_2}}));
@@ -3190,9 +3190,9 @@ module nic (
     assign sack_rx_funnel_chosen_1 = (sack_rx_funnel_next_1 & sack_rx_funnel_room);
     assign sack_rx_funnel_chosen_2 = (sack_rx_funnel_next_2 & sack_rx_funnel_room);
     assign sack_rx_funnel_any = ((sack_rx_funnel_chosen_0 | sack_rx_funnel_chosen_1) | sack_rx_funnel_chosen_2);
-    assign sack_rx_funnel_ready_0 = (sack_rx_funnel_chosen_0 | (~sack_rx_funnel_full_0));
-    assign sack_rx_funnel_ready_1 = (sack_rx_funnel_chosen_1 | (~sack_rx_funnel_full_1));
-    assign sack_rx_funnel_ready_2 = (sack_rx_funnel_chosen_2 | (~sack_rx_funnel_full_2));
+    assign sack_rx_funnel_ready_0 = (~sack_rx_funnel_full_0);
+    assign sack_rx_funnel_ready_1 = (~sack_rx_funnel_full_1);
+    assign sack_rx_funnel_ready_2 = (~sack_rx_funnel_full_2);
     assign sack_rx_funnel_op = (((2'h1 & {2{sack_rx_funnel_next_0}}) | (sack_rx_funnel_op_1 & {2{sack_rx_funnel_next_1}})) | (2'h3 & {2{sack_rx_funnel_next_2}}));
     assign sack_rx_funnel_path = (((sack_rx_funnel_path_0 & {7{sack_rx_funnel_next_0}}) | (sack_rx_funnel_path_1 & {7{sack_rx_funnel_next_1}})) | (sack_rx_funnel_path_2 & {7{sack_rx_funnel_next_2}}));
     assign sack_rx_funnel_psn = ((sack_rx_funnel_psn_0 & {24{sack_rx_funnel_next_0}}) | (sack_rx_funnel_psn_1 & {24{sack_rx_funnel_next_1}}));
@@ -3213,10 +3213,10 @@ module nic (
     assign ack_table_funnel_chosen_2 = (ack_table_funnel_next_2 & ack_table_funnel_room);
     assign ack_table_funnel_chosen_3 = (ack_table_funnel_next_3 & ack_table_funnel_room);
     assign ack_table_funnel_any = (((ack_table_funnel_chosen_0 | ack_table_funnel_chosen_1) | ack_table_funnel_chosen_2) | ack_table_funnel_chosen_3);
-    assign ack_table_funnel_ready_0 = (ack_table_funnel_chosen_0 | (~ack_table_funnel_full_0));
-    assign ack_table_funnel_ready_1 = (ack_table_funnel_chosen_1 | (~ack_table_funnel_full_1));
-    assign ack_table_funnel_ready_2 = (ack_table_funnel_chosen_2 | (~ack_table_funnel_full_2));
-    assign ack_table_funnel_ready_3 = (ack_table_funnel_chosen_3 | (~ack_table_funnel_full_3));
+    assign ack_table_funnel_ready_0 = (~ack_table_funnel_full_0);
+    assign ack_table_funnel_ready_1 = (~ack_table_funnel_full_1);
+    assign ack_table_funnel_ready_2 = (~ack_table_funnel_full_2);
+    assign ack_table_funnel_ready_3 = (~ack_table_funnel_full_3);
     assign ack_table_funnel_op = ((((3'h0 & {3{ack_table_funnel_next_0}}) | (3'h1 & {3{ack_table_funnel_next_1}})) | (3'h3 & {3{ack_table_funnel_next_2}})) | (3'h2 & {3{ack_table_funnel_next_3}}));
     assign ack_table_funnel_path = ((((ack_table_funnel_path_0 & {7{ack_table_funnel_next_0}}) | (ack_table_funnel_path_1 & {7{ack_table_funnel_next_1}})) | (ack_table_funnel_path_2 & {7{ack_table_funnel_next_2}})) | (ack_table_funnel_path_3 & {7{ack_table_funnel_next_3}}));
     assign ack_table_funnel_timestamp = ack_table_funnel_timestamp_1;
@@ -3246,8 +3246,8 @@ module nic (
     assign received_messages_funnel_chosen_0 = (received_messages_funnel_next_0 & received_messages_funnel_room);
     assign received_messages_funnel_chosen_1 = (received_messages_funnel_next_1 & received_messages_funnel_room);
     assign received_messages_funnel_any = (received_messages_funnel_chosen_0 | received_messages_funnel_chosen_1);
-    assign received_messages_funnel_ready_0 = (received_messages_funnel_chosen_0 | (~received_messages_funnel_full_0));
-    assign received_messages_funnel_ready_1 = (received_messages_funnel_chosen_1 | (~received_messages_funnel_full_1));
+    assign received_messages_funnel_ready_0 = (~received_messages_funnel_full_0);
+    assign received_messages_funnel_ready_1 = (~received_messages_funnel_full_1);
     assign received_messages_funnel_op = ((2'h2 & {2{received_messages_funnel_next_0}}) | (received_messages_funnel_op_1 & {2{received_messages_funnel_next_1}}));
     assign received_messages_funnel_stream = ((received_messages_funnel_stream_0 & {6{received_messages_funnel_next_0}}) | (received_messages_funnel_stream_1 & {6{received_messages_funnel_next_1}}));
     assign received_messages_funnel_message = ((received_messages_funnel_message_0 & {24{received_messages_funnel_next_0}}) | (received_messages_funnel_message_1 & {24{received_messages_funnel_next_1}}));
@@ -3271,8 +3271,8 @@ module nic (
     assign sent_messages_funnel_chosen_0 = (sent_messages_funnel_next_0 & sent_messages_funnel_room);
     assign sent_messages_funnel_chosen_1 = (sent_messages_funnel_next_1 & sent_messages_funnel_room);
     assign sent_messages_funnel_any = (sent_messages_funnel_chosen_0 | sent_messages_funnel_chosen_1);
-    assign sent_messages_funnel_ready_0 = (sent_messages_funnel_chosen_0 | (~sent_messages_funnel_full_0));
-    assign sent_messages_funnel_ready_1 = (sent_messages_funnel_chosen_1 | (~sent_messages_funnel_full_1));
+    assign sent_messages_funnel_ready_0 = (~sent_messages_funnel_full_0);
+    assign sent_messages_funnel_ready_1 = (~sent_messages_funnel_full_1);
     assign sent_messages_funnel_op = ((2'h2 & {2{sent_messages_funnel_next_0}}) | (sent_messages_funnel_op_1 & {2{sent_messages_funnel_next_1}}));
     assign sent_messages_funnel_stream = ((sent_messages_funnel_stream_0 & {6{sent_messages_funnel_next_0}}) | (sent_messages_funnel_stream_1 & {6{sent_messages_funnel_next_1}}));
     assign sent_messages_funnel_message = ((sent_messages_funnel_message_0 & {24{sent_messages_funnel_next_0}}) | (sent_messages_funnel_message_1 & {24{sent_messages_funnel_next_1}}));
@@ -3304,12 +3304,12 @@ module nic (
     assign request_table_funnel_chosen_4 = (request_table_funnel_next_4 & request_table_funnel_room);
     assign request_table_funnel_chosen_5 = (request_table_funnel_next_5 & request_table_funnel_room);
     assign request_table_funnel_any = (((((request_table_funnel_chosen_0 | request_table_funnel_chosen_1) | request_table_funnel_chosen_2) | request_table_funnel_chosen_3) | request_table_funnel_chosen_4) | request_table_funnel_chosen_5);
-    assign request_table_funnel_ready_0 = (request_table_funnel_chosen_0 | (~request_table_funnel_full_0));
-    assign request_table_funnel_ready_1 = (request_table_funnel_chosen_1 | (~request_table_funnel_full_1));
-    assign request_table_funnel_ready_2 = (request_table_funnel_chosen_2 | (~request_table_funnel_full_2));
-    assign request_table_funnel_ready_3 = (request_table_funnel_chosen_3 | (~request_table_funnel_full_3));
-    assign request_table_funnel_ready_4 = (request_table_funnel_chosen_4 | (~request_table_funnel_full_4));
-    assign request_table_funnel_ready_5 = (request_table_funnel_chosen_5 | (~request_table_funnel_full_5));
+    assign request_table_funnel_ready_0 = (~request_table_funnel_full_0);
+    assign request_table_funnel_ready_1 = (~request_table_funnel_full_1);
+    assign request_table_funnel_ready_2 = (~request_table_funnel_full_2);
+    assign request_table_funnel_ready_3 = (~request_table_funnel_full_3);
+    assign request_table_funnel_ready_4 = (~request_table_funnel_full_4);
+    assign request_table_funnel_ready_5 = (~request_table_funnel_full_5);
     assign request_table_funnel_op = ((((((3'h4 & {3{request_table_funnel_next_0}}) | (3'h0 & {3{request_table_funnel_next_1}})) | (3'h1 & {3{request_table_funnel_next_2}})) | (3'h2 & {3{request_table_funnel_next_3}})) | (3'h2 & {3{request_table_funnel_next_4}})) | (3'h3 & {3{request_table_funnel_next_5}}));
     assign request_table_funnel_stream = ((((((request_table_funnel_stream_0 & {6{request_table_funnel_next_0}}) | (request_table_funnel_stream_1 & {6{request_table_funnel_next_1}})) | (request_table_funnel_stream_2 & {6{request_table_funnel_next_2}})) | (request_table_funnel_stream_3 & {6{request_table_funnel_next_3}})) | (request_table_funnel_stream_4 & {6{request_table_funnel_next_4}})) | (request_table_funnel_stream_5 & {6{request_table_funnel_next_5}}));
     assign request_table_funnel_message = (((request_table_funnel_message_0 & {24{request_table_funnel_next_0}}) | (request_table_funnel_message_3 & {24{request_table_funnel_next_3}})) | (request_table_funnel_message_4 & {24{request_table_funnel_next_4}}));
@@ -3349,8 +3349,8 @@ module nic (
     assign packet_table_funnel_chosen_0 = (packet_table_funnel_next_0 & packet_table_funnel_room);
     assign packet_table_funnel_chosen_1 = (packet_table_funnel_next_1 & packet_table_funnel_room);
     assign packet_table_funnel_any = (packet_table_funnel_chosen_0 | packet_table_funnel_chosen_1);
-    assign packet_table_funnel_ready_0 = (packet_table_funnel_chosen_0 | (~packet_table_funnel_full_0));
-    assign packet_table_funnel_ready_1 = (packet_table_funnel_chosen_1 | (~packet_table_funnel_full_1));
+    assign packet_table_funnel_ready_0 = (~packet_table_funnel_full_0);
+    assign packet_table_funnel_ready_1 = (~packet_table_funnel_full_1);
     assign packet_table_funnel_op = ((packet_table_funnel_op_0 & packet_table_funnel_next_0) | (1'h1 & packet_table_funnel_next_1));
     assign packet_table_funnel_path = ((packet_table_funnel_path_0 & {7{packet_table_funnel_next_0}}) | (packet_table_funnel_path_1 & {7{packet_table_funnel_next_1}}));
     assign packet_table_funnel_psn = ((packet_table_funnel_psn_0 & {24{packet_table_funnel_next_0}}) | (packet_table_funnel_psn_1 & {24{packet_table_funnel_next_1}}));
@@ -3378,10 +3378,10 @@ module nic (
     assign path_table_funnel_chosen_2 = (path_table_funnel_next_2 & path_table_funnel_room);
     assign path_table_funnel_chosen_3 = (path_table_funnel_next_3 & path_table_funnel_room);
     assign path_table_funnel_any = (((path_table_funnel_chosen_0 | path_table_funnel_chosen_1) | path_table_funnel_chosen_2) | path_table_funnel_chosen_3);
-    assign path_table_funnel_ready_0 = (path_table_funnel_chosen_0 | (~path_table_funnel_full_0));
-    assign path_table_funnel_ready_1 = (path_table_funnel_chosen_1 | (~path_table_funnel_full_1));
-    assign path_table_funnel_ready_2 = (path_table_funnel_chosen_2 | (~path_table_funnel_full_2));
-    assign path_table_funnel_ready_3 = (path_table_funnel_chosen_3 | (~path_table_funnel_full_3));
+    assign path_table_funnel_ready_0 = (~path_table_funnel_full_0);
+    assign path_table_funnel_ready_1 = (~path_table_funnel_full_1);
+    assign path_table_funnel_ready_2 = (~path_table_funnel_full_2);
+    assign path_table_funnel_ready_3 = (~path_table_funnel_full_3);
     assign path_table_funnel_op = ((((3'h0 & {3{path_table_funnel_next_0}}) | (path_table_funnel_op_1 & {3{path_table_funnel_next_1}})) | (3'h3 & {3{path_table_funnel_next_2}})) | (path_table_funnel_op_3 & {3{path_table_funnel_next_3}}));
     assign path_table_funnel_path = ((((path_table_funnel_path_0 & {7{path_table_funnel_next_0}}) | (path_table_funnel_path_1 & {7{path_table_funnel_next_1}})) | (path_table_funnel_path_2 & {7{path_table_funnel_next_2}})) | (path_table_funnel_path_3 & {7{path_table_funnel_next_3}}));
     assign path_table_funnel_clear = path_table_funnel_clear_0;
@@ -3423,10 +3423,10 @@ module nic (
     assign sack_tx_funnel_chosen_2 = (sack_tx_funnel_next_2 & sack_tx_funnel_room);
     assign sack_tx_funnel_chosen_3 = (sack_tx_funnel_next_3 & sack_tx_funnel_room);
     assign sack_tx_funnel_any = (((sack_tx_funnel_chosen_0 | sack_tx_funnel_chosen_1) | sack_tx_funnel_chosen_2) | sack_tx_funnel_chosen_3);
-    assign sack_tx_funnel_ready_0 = (sack_tx_funnel_chosen_0 | (~sack_tx_funnel_full_0));
-    assign sack_tx_funnel_ready_1 = (sack_tx_funnel_chosen_1 | (~sack_tx_funnel_full_1));
-    assign sack_tx_funnel_ready_2 = (sack_tx_funnel_chosen_2 | (~sack_tx_funnel_full_2));
-    assign sack_tx_funnel_ready_3 = (sack_tx_funnel_chosen_3 | (~sack_tx_funnel_full_3));
+    assign sack_tx_funnel_ready_0 = (~sack_tx_funnel_full_0);
+    assign sack_tx_funnel_ready_1 = (~sack_tx_funnel_full_1);
+    assign sack_tx_funnel_ready_2 = (~sack_tx_funnel_full_2);
+    assign sack_tx_funnel_ready_3 = (~sack_tx_funnel_full_3);
     assign sack_tx_funnel_op = ((((3'h0 & {3{sack_tx_funnel_next_0}}) | (sack_tx_funnel_op_1 & {3{sack_tx_funnel_next_1}})) | (3'h2 & {3{sack_tx_funnel_next_2}})) | (3'h5 & {3{sack_tx_funnel_next_3}}));
     assign sack_tx_funnel_path = ((((sack_tx_funnel_path_0 & {7{sack_tx_funnel_next_0}}) | (sack_tx_funnel_path_1 & {7{sack_tx_funnel_next_1}})) | (sack_tx_funnel_path_2 & {7{sack_tx_funnel_next_2}})) | (sack_tx_funnel_path_3 & {7{sack_tx_funnel_next_3}}));
     assign sack_tx_funnel_psn = ((sack_tx_funnel_psn_0 & {24{sack_tx_funnel_next_0}}) | (sack_tx_funnel_psn_2 & {24{sack_tx_funnel_next_2}}));
@@ -3450,8 +3450,8 @@ module nic (
     assign rate_limiter_funnel_chosen_0 = (rate_limiter_funnel_next_0 & rate_limiter_funnel_room);
     assign rate_limiter_funnel_chosen_1 = (rate_limiter_funnel_next_1 & rate_limiter_funnel_room);
     assign rate_limiter_funnel_any = (rate_limiter_funnel_chosen_0 | rate_limiter_funnel_chosen_1);
-    assign rate_limiter_funnel_ready_0 = (rate_limiter_funnel_chosen_0 | (~rate_limiter_funnel_full_0));
-    assign rate_limiter_funnel_ready_1 = (rate_limiter_funnel_chosen_1 | (~rate_limiter_funnel_full_1));
+    assign rate_limiter_funnel_ready_0 = (~rate_limiter_funnel_full_0);
+    assign rate_limiter_funnel_ready_1 = (~rate_limiter_funnel_full_1);
     assign rate_limiter_funnel_op = ((3'h0 & {3{rate_limiter_funnel_next_0}}) | (3'h1 & {3{rate_limiter_funnel_next_1}}));
     assign rate_limiter_funnel_connection = ((rate_limiter_funnel_connection_0 & {4{rate_limiter_funnel_next_0}}) | (rate_limiter_funnel_connection_1 & {4{rate_limiter_funnel_next_1}}));
     assign rate_limiter_funnel_rate = rate_limiter_funnel_rate_0;
@@ -3481,12 +3481,12 @@ module nic (
     assign scheduler_funnel_chosen_4 = (scheduler_funnel_next_4 & scheduler_funnel_room);
     assign scheduler_funnel_chosen_5 = (scheduler_funnel_next_5 & scheduler_funnel_room);
     assign scheduler_funnel_any = (((((scheduler_funnel_chosen_0 | scheduler_funnel_chosen_1) | scheduler_funnel_chosen_2) | scheduler_funnel_chosen_3) | scheduler_funnel_chosen_4) | scheduler_funnel_chosen_5);
-    assign scheduler_funnel_ready_0 = (scheduler_funnel_chosen_0 | (~scheduler_funnel_full_0));
-    assign scheduler_funnel_ready_1 = (scheduler_funnel_chosen_1 | (~scheduler_funnel_full_1));
-    assign scheduler_funnel_ready_2 = (scheduler_funnel_chosen_2 | (~scheduler_funnel_full_2));
-    assign scheduler_funnel_ready_3 = (scheduler_funnel_chosen_3 | (~scheduler_funnel_full_3));
-    assign scheduler_funnel_ready_4 = (scheduler_funnel_chosen_4 | (~scheduler_funnel_full_4));
-    assign scheduler_funnel_ready_5 = (scheduler_funnel_chosen_5 | (~scheduler_funnel_full_5));
+    assign scheduler_funnel_ready_0 = (~scheduler_funnel_full_0);
+    assign scheduler_funnel_ready_1 = (~scheduler_funnel_full_1);
+    assign scheduler_funnel_ready_2 = (~scheduler_funnel_full_2);
+    assign scheduler_funnel_ready_3 = (~scheduler_funnel_full_3);
+    assign scheduler_funnel_ready_4 = (~scheduler_funnel_full_4);
+    assign scheduler_funnel_ready_5 = (~scheduler_funnel_full_5);
     assign scheduler_funnel_op = ((((((3'h6 & {3{scheduler_funnel_next_0}}) | (scheduler_funnel_op_1 & {3{scheduler_funnel_next_1}})) | (3'h4 & {3{scheduler_funnel_next_2}})) | (3'h5 & {3{scheduler_funnel_next_3}})) | (scheduler_funnel_op_4 & {3{scheduler_funnel_next_4}})) | (3'h7 & {3{scheduler_funnel_next_5}}));
     assign scheduler_funnel_connection = ((((((scheduler_funnel_connection_0 & {4{scheduler_funnel_next_0}}) | (scheduler_funnel_connection_1 & {4{scheduler_funnel_next_1}})) | (scheduler_funnel_connection_2 & {4{scheduler_funnel_next_2}})) | (scheduler_funnel_connection_3 & {4{scheduler_funnel_next_3}})) | (scheduler_funnel_connection_4 & {4{scheduler_funnel_next_4}})) | (scheduler_funnel_connection_5 & {4{scheduler_funnel_next_5}}));
     assign scheduler_funnel_stream = scheduler_funnel_stream_1;
@@ -3514,8 +3514,8 @@ module nic (
     assign retry_table_funnel_chosen_0 = (retry_table_funnel_next_0 & retry_table_funnel_room);
     assign retry_table_funnel_chosen_1 = (retry_table_funnel_next_1 & retry_table_funnel_room);
     assign retry_table_funnel_any = (retry_table_funnel_chosen_0 | retry_table_funnel_chosen_1);
-    assign retry_table_funnel_ready_0 = (retry_table_funnel_chosen_0 | (~retry_table_funnel_full_0));
-    assign retry_table_funnel_ready_1 = (retry_table_funnel_chosen_1 | (~retry_table_funnel_full_1));
+    assign retry_table_funnel_ready_0 = (~retry_table_funnel_full_0);
+    assign retry_table_funnel_ready_1 = (~retry_table_funnel_full_1);
     assign retry_table_funnel_op = ((1'h1 & retry_table_funnel_next_0) | (1'h0 & retry_table_funnel_next_1));
     assign retry_table_funnel_path = ((retry_table_funnel_path_0 & {7{retry_table_funnel_next_0}}) | (retry_table_funnel_path_1 & {7{retry_table_funnel_next_1}}));
     assign retry_table_s_axis_op_tvalid = retry_table_funnel_offers;
@@ -3966,8 +3966,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             connection_table_funnel_full_0 <= 1'h0;
-        end else if (connection_table_funnel_ready_0) begin
-            connection_table_funnel_full_0 <= configuration_m_axis_connection_tvalid;
+        end else begin
+            connection_table_funnel_full_0 <= ((configuration_m_axis_connection_tvalid & connection_table_funnel_ready_0) | (connection_table_funnel_full_0 & (~connection_table_funnel_chosen_0)));
         end
     end
 
@@ -4006,8 +4006,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             connection_table_funnel_full_1 <= 1'h0;
-        end else if (connection_table_funnel_ready_1) begin
-            connection_table_funnel_full_1 <= receiver_m_axis_lookup_tvalid;
+        end else begin
+            connection_table_funnel_full_1 <= ((receiver_m_axis_lookup_tvalid & connection_table_funnel_ready_1) | (connection_table_funnel_full_1 & (~connection_table_funnel_chosen_1)));
         end
     end
 
@@ -4032,8 +4032,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             connection_table_funnel_full_2 <= 1'h0;
-        end else if (connection_table_funnel_ready_2) begin
-            connection_table_funnel_full_2 <= acknowledger_m_axis_lookup_tvalid;
+        end else begin
+            connection_table_funnel_full_2 <= ((acknowledger_m_axis_lookup_tvalid & connection_table_funnel_ready_2) | (connection_table_funnel_full_2 & (~connection_table_funnel_chosen_2)));
         end
     end
 
@@ -4058,8 +4058,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             connection_table_funnel_full_3 <= 1'h0;
-        end else if (connection_table_funnel_ready_3) begin
-            connection_table_funnel_full_3 <= transmitter_m_axis_lookup_tvalid;
+        end else begin
+            connection_table_funnel_full_3 <= ((transmitter_m_axis_lookup_tvalid & connection_table_funnel_ready_3) | (connection_table_funnel_full_3 & (~connection_table_funnel_chosen_3)));
         end
     end
 
@@ -4112,8 +4112,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             key_table_funnel_full_0 <= 1'h0;
-        end else if (key_table_funnel_ready_0) begin
-            key_table_funnel_full_0 <= configuration_m_axis_key_tvalid;
+        end else begin
+            key_table_funnel_full_0 <= ((configuration_m_axis_key_tvalid & key_table_funnel_ready_0) | (key_table_funnel_full_0 & (~key_table_funnel_chosen_0)));
         end
     end
 
@@ -4146,8 +4146,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             key_table_funnel_full_1 <= 1'h0;
-        end else if (key_table_funnel_ready_1) begin
-            key_table_funnel_full_1 <= receiver_m_axis_check_tvalid;
+        end else begin
+            key_table_funnel_full_1 <= ((receiver_m_axis_check_tvalid & key_table_funnel_ready_1) | (key_table_funnel_full_1 & (~key_table_funnel_chosen_1)));
         end
     end
 
@@ -4200,8 +4200,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             receive_table_funnel_full_0 <= 1'h0;
-        end else if (receive_table_funnel_ready_0) begin
-            receive_table_funnel_full_0 <= configuration_m_axis_receive_tvalid;
+        end else begin
+            receive_table_funnel_full_0 <= ((configuration_m_axis_receive_tvalid & receive_table_funnel_ready_0) | (receive_table_funnel_full_0 & (~receive_table_funnel_chosen_0)));
         end
     end
 
@@ -4226,8 +4226,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             receive_table_funnel_full_1 <= 1'h0;
-        end else if (receive_table_funnel_ready_1) begin
-            receive_table_funnel_full_1 <= s_axis_rq_tvalid;
+        end else begin
+            receive_table_funnel_full_1 <= ((s_axis_rq_tvalid & receive_table_funnel_ready_1) | (receive_table_funnel_full_1 & (~receive_table_funnel_chosen_1)));
         end
     end
 
@@ -4256,8 +4256,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             receive_table_funnel_full_2 <= 1'h0;
-        end else if (receive_table_funnel_ready_2) begin
-            receive_table_funnel_full_2 <= receiver_m_axis_match_tvalid;
+        end else begin
+            receive_table_funnel_full_2 <= ((receiver_m_axis_match_tvalid & receive_table_funnel_ready_2) | (receive_table_funnel_full_2 & (~receive_table_funnel_chosen_2)));
         end
     end
 
@@ -4286,8 +4286,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             receive_table_funnel_full_3 <= 1'h0;
-        end else if (receive_table_funnel_ready_3) begin
-            receive_table_funnel_full_3 <= completion_m_axis_complete_tvalid;
+        end else begin
+            receive_table_funnel_full_3 <= ((completion_m_axis_complete_tvalid & receive_table_funnel_ready_3) | (receive_table_funnel_full_3 & (~receive_table_funnel_chosen_3)));
         end
     end
 
@@ -4334,8 +4334,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_rx_funnel_full_0 <= 1'h0;
-        end else if (sack_rx_funnel_ready_0) begin
-            sack_rx_funnel_full_0 <= configuration_m_axis_sack_rx_tvalid;
+        end else begin
+            sack_rx_funnel_full_0 <= ((configuration_m_axis_sack_rx_tvalid & sack_rx_funnel_ready_0) | (sack_rx_funnel_full_0 & (~sack_rx_funnel_chosen_0)));
         end
     end
 
@@ -4360,8 +4360,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_rx_funnel_full_1 <= 1'h0;
-        end else if (sack_rx_funnel_ready_1) begin
-            sack_rx_funnel_full_1 <= receiver_m_axis_sack_tvalid;
+        end else begin
+            sack_rx_funnel_full_1 <= ((receiver_m_axis_sack_tvalid & sack_rx_funnel_ready_1) | (sack_rx_funnel_full_1 & (~sack_rx_funnel_chosen_1)));
         end
     end
 
@@ -4388,8 +4388,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_rx_funnel_full_2 <= 1'h0;
-        end else if (sack_rx_funnel_ready_2) begin
-            sack_rx_funnel_full_2 <= acknowledger_m_axis_sack_tvalid;
+        end else begin
+            sack_rx_funnel_full_2 <= ((acknowledger_m_axis_sack_tvalid & sack_rx_funnel_ready_2) | (sack_rx_funnel_full_2 & (~sack_rx_funnel_chosen_2)));
         end
     end
 
@@ -4426,8 +4426,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             ack_table_funnel_full_0 <= 1'h0;
-        end else if (ack_table_funnel_ready_0) begin
-            ack_table_funnel_full_0 <= configuration_m_axis_ack_tvalid;
+        end else begin
+            ack_table_funnel_full_0 <= ((configuration_m_axis_ack_tvalid & ack_table_funnel_ready_0) | (ack_table_funnel_full_0 & (~ack_table_funnel_chosen_0)));
         end
     end
 
@@ -4450,8 +4450,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             ack_table_funnel_full_1 <= 1'h0;
-        end else if (ack_table_funnel_ready_1) begin
-            ack_table_funnel_full_1 <= receiver_m_axis_owe_tvalid;
+        end else begin
+            ack_table_funnel_full_1 <= ((receiver_m_axis_owe_tvalid & ack_table_funnel_ready_1) | (ack_table_funnel_full_1 & (~ack_table_funnel_chosen_1)));
         end
     end
 
@@ -4486,8 +4486,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             ack_table_funnel_full_2 <= 1'h0;
-        end else if (ack_table_funnel_ready_2) begin
-            ack_table_funnel_full_2 <= acknowledger_m_axis_take_tvalid;
+        end else begin
+            ack_table_funnel_full_2 <= ((acknowledger_m_axis_take_tvalid & ack_table_funnel_ready_2) | (ack_table_funnel_full_2 & (~ack_table_funnel_chosen_2)));
         end
     end
 
@@ -4512,8 +4512,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             ack_table_funnel_full_3 <= 1'h0;
-        end else if (ack_table_funnel_ready_3) begin
-            ack_table_funnel_full_3 <= timer_m_axis_ack_tvalid;
+        end else begin
+            ack_table_funnel_full_3 <= ((timer_m_axis_ack_tvalid & ack_table_funnel_ready_3) | (ack_table_funnel_full_3 & (~ack_table_funnel_chosen_3)));
         end
     end
 
@@ -4564,8 +4564,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             received_messages_funnel_full_0 <= 1'h0;
-        end else if (received_messages_funnel_ready_0) begin
-            received_messages_funnel_full_0 <= configuration_m_axis_received_tvalid;
+        end else begin
+            received_messages_funnel_full_0 <= ((configuration_m_axis_received_tvalid & received_messages_funnel_ready_0) | (received_messages_funnel_full_0 & (~received_messages_funnel_chosen_0)));
         end
     end
 
@@ -4590,8 +4590,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             received_messages_funnel_full_1 <= 1'h0;
-        end else if (received_messages_funnel_ready_1) begin
-            received_messages_funnel_full_1 <= received_teller_m_axis_op_tvalid;
+        end else begin
+            received_messages_funnel_full_1 <= ((received_teller_m_axis_op_tvalid & received_messages_funnel_ready_1) | (received_messages_funnel_full_1 & (~received_messages_funnel_chosen_1)));
         end
     end
 
@@ -4648,8 +4648,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sent_messages_funnel_full_0 <= 1'h0;
-        end else if (sent_messages_funnel_ready_0) begin
-            sent_messages_funnel_full_0 <= configuration_m_axis_sent_tvalid;
+        end else begin
+            sent_messages_funnel_full_0 <= ((configuration_m_axis_sent_tvalid & sent_messages_funnel_ready_0) | (sent_messages_funnel_full_0 & (~sent_messages_funnel_chosen_0)));
         end
     end
 
@@ -4674,8 +4674,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sent_messages_funnel_full_1 <= 1'h0;
-        end else if (sent_messages_funnel_ready_1) begin
-            sent_messages_funnel_full_1 <= sent_teller_m_axis_op_tvalid;
+        end else begin
+            sent_messages_funnel_full_1 <= ((sent_teller_m_axis_op_tvalid & sent_messages_funnel_ready_1) | (sent_messages_funnel_full_1 & (~sent_messages_funnel_chosen_1)));
         end
     end
 
@@ -4732,8 +4732,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_0 <= 1'h0;
-        end else if (request_table_funnel_ready_0) begin
-            request_table_funnel_full_0 <= configuration_m_axis_request_tvalid;
+        end else begin
+            request_table_funnel_full_0 <= ((configuration_m_axis_request_tvalid & request_table_funnel_ready_0) | (request_table_funnel_full_0 & (~request_table_funnel_chosen_0)));
         end
     end
 
@@ -4760,8 +4760,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_1 <= 1'h0;
-        end else if (request_table_funnel_ready_1) begin
-            request_table_funnel_full_1 <= s_axis_wqe_tvalid;
+        end else begin
+            request_table_funnel_full_1 <= ((s_axis_wqe_tvalid & request_table_funnel_ready_1) | (request_table_funnel_full_1 & (~request_table_funnel_chosen_1)));
         end
     end
 
@@ -4798,8 +4798,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_2 <= 1'h0;
-        end else if (request_table_funnel_ready_2) begin
-            request_table_funnel_full_2 <= transmitter_m_axis_next_tvalid;
+        end else begin
+            request_table_funnel_full_2 <= ((transmitter_m_axis_next_tvalid & request_table_funnel_ready_2) | (request_table_funnel_full_2 & (~request_table_funnel_chosen_2)));
         end
     end
 
@@ -4822,8 +4822,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_3 <= 1'h0;
-        end else if (request_table_funnel_ready_3) begin
-            request_table_funnel_full_3 <= transmitter_m_axis_read_tvalid;
+        end else begin
+            request_table_funnel_full_3 <= ((transmitter_m_axis_read_tvalid & request_table_funnel_ready_3) | (request_table_funnel_full_3 & (~request_table_funnel_chosen_3)));
         end
     end
 
@@ -4850,8 +4850,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_4 <= 1'h0;
-        end else if (request_table_funnel_ready_4) begin
-            request_table_funnel_full_4 <= retirement_m_axis_read_tvalid;
+        end else begin
+            request_table_funnel_full_4 <= ((retirement_m_axis_read_tvalid & request_table_funnel_ready_4) | (request_table_funnel_full_4 & (~request_table_funnel_chosen_4)));
         end
     end
 
@@ -4878,8 +4878,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             request_table_funnel_full_5 <= 1'h0;
-        end else if (request_table_funnel_ready_5) begin
-            request_table_funnel_full_5 <= completion_m_axis_release_tvalid;
+        end else begin
+            request_table_funnel_full_5 <= ((completion_m_axis_release_tvalid & request_table_funnel_ready_5) | (request_table_funnel_full_5 & (~request_table_funnel_chosen_5)));
         end
     end
 
@@ -4936,8 +4936,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             packet_table_funnel_full_0 <= 1'h0;
-        end else if (packet_table_funnel_ready_0) begin
-            packet_table_funnel_full_0 <= transmitter_m_axis_packet_tvalid;
+        end else begin
+            packet_table_funnel_full_0 <= ((transmitter_m_axis_packet_tvalid & packet_table_funnel_ready_0) | (packet_table_funnel_full_0 & (~packet_table_funnel_chosen_0)));
         end
     end
 
@@ -4970,8 +4970,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             packet_table_funnel_full_1 <= 1'h0;
-        end else if (packet_table_funnel_ready_1) begin
-            packet_table_funnel_full_1 <= retirement_m_axis_packet_tvalid;
+        end else begin
+            packet_table_funnel_full_1 <= ((retirement_m_axis_packet_tvalid & packet_table_funnel_ready_1) | (packet_table_funnel_full_1 & (~packet_table_funnel_chosen_1)));
         end
     end
 
@@ -5018,8 +5018,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             path_table_funnel_full_0 <= 1'h0;
-        end else if (path_table_funnel_ready_0) begin
-            path_table_funnel_full_0 <= configuration_m_axis_path_tvalid;
+        end else begin
+            path_table_funnel_full_0 <= ((configuration_m_axis_path_tvalid & path_table_funnel_ready_0) | (path_table_funnel_full_0 & (~path_table_funnel_chosen_0)));
         end
     end
 
@@ -5054,8 +5054,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             path_table_funnel_full_1 <= 1'h0;
-        end else if (path_table_funnel_ready_1) begin
-            path_table_funnel_full_1 <= transmitter_m_axis_path_tvalid;
+        end else begin
+            path_table_funnel_full_1 <= ((transmitter_m_axis_path_tvalid & path_table_funnel_ready_1) | (path_table_funnel_full_1 & (~path_table_funnel_chosen_1)));
         end
     end
 
@@ -5082,8 +5082,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             path_table_funnel_full_2 <= 1'h0;
-        end else if (path_table_funnel_ready_2) begin
-            path_table_funnel_full_2 <= retirement_m_axis_path_tvalid;
+        end else begin
+            path_table_funnel_full_2 <= ((retirement_m_axis_path_tvalid & path_table_funnel_ready_2) | (path_table_funnel_full_2 & (~path_table_funnel_chosen_2)));
         end
     end
 
@@ -5118,8 +5118,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             path_table_funnel_full_3 <= 1'h0;
-        end else if (path_table_funnel_ready_3) begin
-            path_table_funnel_full_3 <= timer_m_axis_path_tvalid;
+        end else begin
+            path_table_funnel_full_3 <= ((timer_m_axis_path_tvalid & path_table_funnel_ready_3) | (path_table_funnel_full_3 & (~path_table_funnel_chosen_3)));
         end
     end
 
@@ -5180,8 +5180,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_tx_funnel_full_0 <= 1'h0;
-        end else if (sack_tx_funnel_ready_0) begin
-            sack_tx_funnel_full_0 <= configuration_m_axis_sack_tx_tvalid;
+        end else begin
+            sack_tx_funnel_full_0 <= ((configuration_m_axis_sack_tx_tvalid & sack_tx_funnel_ready_0) | (sack_tx_funnel_full_0 & (~sack_tx_funnel_chosen_0)));
         end
     end
 
@@ -5208,8 +5208,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_tx_funnel_full_1 <= 1'h0;
-        end else if (sack_tx_funnel_ready_1) begin
-            sack_tx_funnel_full_1 <= transmitter_m_axis_sack_tvalid;
+        end else begin
+            sack_tx_funnel_full_1 <= ((transmitter_m_axis_sack_tvalid & sack_tx_funnel_ready_1) | (sack_tx_funnel_full_1 & (~sack_tx_funnel_chosen_1)));
         end
     end
 
@@ -5236,8 +5236,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_tx_funnel_full_2 <= 1'h0;
-        end else if (sack_tx_funnel_ready_2) begin
-            sack_tx_funnel_full_2 <= retirement_m_axis_sack_tvalid;
+        end else begin
+            sack_tx_funnel_full_2 <= ((retirement_m_axis_sack_tvalid & sack_tx_funnel_ready_2) | (sack_tx_funnel_full_2 & (~sack_tx_funnel_chosen_2)));
         end
     end
 
@@ -5268,8 +5268,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             sack_tx_funnel_full_3 <= 1'h0;
-        end else if (sack_tx_funnel_ready_3) begin
-            sack_tx_funnel_full_3 <= timer_m_axis_sack_tvalid;
+        end else begin
+            sack_tx_funnel_full_3 <= ((timer_m_axis_sack_tvalid & sack_tx_funnel_ready_3) | (sack_tx_funnel_full_3 & (~sack_tx_funnel_chosen_3)));
         end
     end
 
@@ -5314,8 +5314,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             rate_limiter_funnel_full_0 <= 1'h0;
-        end else if (rate_limiter_funnel_ready_0) begin
-            rate_limiter_funnel_full_0 <= configuration_m_axis_rate_tvalid;
+        end else begin
+            rate_limiter_funnel_full_0 <= ((configuration_m_axis_rate_tvalid & rate_limiter_funnel_ready_0) | (rate_limiter_funnel_full_0 & (~rate_limiter_funnel_chosen_0)));
         end
     end
 
@@ -5342,8 +5342,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             rate_limiter_funnel_full_1 <= 1'h0;
-        end else if (rate_limiter_funnel_ready_1) begin
-            rate_limiter_funnel_full_1 <= transmitter_m_axis_charge_tvalid;
+        end else begin
+            rate_limiter_funnel_full_1 <= ((transmitter_m_axis_charge_tvalid & rate_limiter_funnel_ready_1) | (rate_limiter_funnel_full_1 & (~rate_limiter_funnel_chosen_1)));
         end
     end
 
@@ -5386,8 +5386,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_0 <= 1'h0;
-        end else if (scheduler_funnel_ready_0) begin
-            scheduler_funnel_full_0 <= configuration_m_axis_schedule_tvalid;
+        end else begin
+            scheduler_funnel_full_0 <= ((configuration_m_axis_schedule_tvalid & scheduler_funnel_ready_0) | (scheduler_funnel_full_0 & (~scheduler_funnel_chosen_0)));
         end
     end
 
@@ -5412,8 +5412,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_1 <= 1'h0;
-        end else if (scheduler_funnel_ready_1) begin
-            scheduler_funnel_full_1 <= (next_result | (request_taken & posted_result));
+        end else begin
+            scheduler_funnel_full_1 <= (((next_result | (request_taken & posted_result)) & scheduler_funnel_ready_1) | (scheduler_funnel_full_1 & (~scheduler_funnel_chosen_1)));
         end
     end
 
@@ -5442,8 +5442,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_2 <= 1'h0;
-        end else if (scheduler_funnel_ready_2) begin
-            scheduler_funnel_full_2 <= opened_result;
+        end else begin
+            scheduler_funnel_full_2 <= ((opened_result & scheduler_funnel_ready_2) | (scheduler_funnel_full_2 & (~scheduler_funnel_chosen_2)));
         end
     end
 
@@ -5466,8 +5466,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_3 <= 1'h0;
-        end else if (scheduler_funnel_ready_3) begin
-            scheduler_funnel_full_3 <= rate_taken;
+        end else begin
+            scheduler_funnel_full_3 <= ((rate_taken & scheduler_funnel_ready_3) | (scheduler_funnel_full_3 & (~scheduler_funnel_chosen_3)));
         end
     end
 
@@ -5492,8 +5492,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_4 <= 1'h0;
-        end else if (scheduler_funnel_ready_4) begin
-            scheduler_funnel_full_4 <= transmitter_m_axis_schedule_tvalid;
+        end else begin
+            scheduler_funnel_full_4 <= ((transmitter_m_axis_schedule_tvalid & scheduler_funnel_ready_4) | (scheduler_funnel_full_4 & (~scheduler_funnel_chosen_4)));
         end
     end
 
@@ -5518,8 +5518,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             scheduler_funnel_full_5 <= 1'h0;
-        end else if (scheduler_funnel_ready_5) begin
-            scheduler_funnel_full_5 <= completion_m_axis_stop_tvalid;
+        end else begin
+            scheduler_funnel_full_5 <= ((completion_m_axis_stop_tvalid & scheduler_funnel_ready_5) | (scheduler_funnel_full_5 & (~scheduler_funnel_chosen_5)));
         end
     end
 
@@ -5558,8 +5558,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             retry_table_funnel_full_0 <= 1'h0;
-        end else if (retry_table_funnel_ready_0) begin
-            retry_table_funnel_full_0 <= transmitter_m_axis_take_tvalid;
+        end else begin
+            retry_table_funnel_full_0 <= ((transmitter_m_axis_take_tvalid & retry_table_funnel_ready_0) | (retry_table_funnel_full_0 & (~retry_table_funnel_chosen_0)));
         end
     end
 
@@ -5582,8 +5582,8 @@ module nic (
     always @(posedge clk) begin
         if (rst) begin
             retry_table_funnel_full_1 <= 1'h0;
-        end else if (retry_table_funnel_ready_1) begin
-            retry_table_funnel_full_1 <= pending_result;
+        end else begin
+            retry_table_funnel_full_1 <= ((pending_result & retry_table_funnel_ready_1) | (retry_table_funnel_full_1 & (~retry_table_funnel_chosen_1)));
         end
     end
 

@@ -75,8 +75,10 @@ pub fn funnel(
     let mut ready = Vec::new();
     let mut kept: Vec<Vec<Option<Signal>>> = Vec::new();
     for (at, input) in inputs.iter().enumerate() {
-        let free = (&chosen[at] | &!&valid[at]).named(&named("ready", at));
-        b.clocked_when(&free, &valid[at], &input.valid);
+        // A register, so that no unit's rule waits for the choice.
+        let free = (!&valid[at]).named(&named("ready", at));
+        let enters = &input.valid & &free;
+        b.clocked(&valid[at], &(enters | (&valid[at] & !&chosen[at])));
         b.clocked_when(&any, &last[at], &chosen[at]);
         let registers = fields.iter().map(|(field, width)| {
             let (_, value) = input.fields.iter().find(|(name, _)| name == field)?;
