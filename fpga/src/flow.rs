@@ -31,6 +31,8 @@ use std::{
 const GATING: &str = "gating.v";
 /// What makes short sums and comparisons of look-up tables and not of carry cells.
 const SHORT_ALU: &str = "short_alu.v";
+/// What leads to a global network on an ECP5.
+const BUFFER: &str = "global_buffer.v";
 /// Oldest yosys and nextpnr that will do: the ones in which the options used are what they are now.
 const YOSYS: (u32, u32) = (0, 50);
 const NEXTPNR: (u32, u32) = (0, 7);
@@ -97,7 +99,7 @@ pub fn build(options: &Options) -> Result<(Report, PathBuf), Error> {
 /// The tools that differ between families.
 #[derive(Clone, Copy)]
 struct Suite {
-    /// Lines of yosys's script from units whose words are gated to cells of the family; `{top}` is the top module.
+    /// Lines of yosys's script from units whose words are gated to cells of the family; `{top}` is the top module, `{global_buffer}` what leads to a global network.
     synthesis: &'static str,
     place: &'static str,
     /// nextpnr's options for how it places and routes.
@@ -114,7 +116,9 @@ impl Suite {
         match family {
             Family::Ecp5 => Self {
                 // Carry chains and the multiplexers that join look-up tables are placed as one piece. Short ones, of which there are hundreds, end up far from their place.
-                synthesis: "synth_ecp5 -top {top} -nowidelut -run begin:map_gates
+                synthesis: "blackbox {global_buffer}
+techmap -map global_buffer.v
+synth_ecp5 -top {top} -nowidelut -run begin:map_gates
 techmap -map short_alu.v
 opt_expr
 opt_clean
@@ -275,7 +279,10 @@ impl Design<'_> {
         let Self { units, suite, .. } = self;
         let top = top::NAME;
         let (sources, units) = (sources.join(" "), units.join(" "));
-        let synthesis = suite.synthesis.replace("{top}", top);
+        let synthesis = suite
+            .synthesis
+            .replace("{top}", top)
+            .replace("{global_buffer}", harness::GLOBAL_BUFFER);
         let script = format!(
             "read_verilog {sources}
 hierarchy -top {top}
@@ -293,6 +300,7 @@ write_json netlist.json
         );
         self.write(GATING, include_str!("gating.v"))?;
         self.write(SHORT_ALU, include_str!("short_alu.v"))?;
+        self.write(BUFFER, include_str!("global_buffer.v"))?;
         self.write("synthesis.ys", &script)?;
         // Its own log is the whole one: what a WebAssembly yosys writes to its output after a run of ABC is lost.
         let arguments = ["-q", "-l", "yosys.log", "-s", "synthesis.ys"].map(String::from);

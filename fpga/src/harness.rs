@@ -35,6 +35,9 @@ pub const PINS: [(&str, bool); 8] = [
 /// The name of the harness's module, and of its instance in the top.
 pub const NAME: &str = "harness";
 
+/// The name of the module through which resets go to a global network.
+pub const GLOBAL_BUFFER: &str = "global_buffer";
+
 /// The units of the full build, in the order of the pipeline.
 pub const FULL: [&str; 4] = ["path_table", "sack_rx", "sack_tx", "rate_limiter"];
 
@@ -333,6 +336,7 @@ fn reset_name(position: usize) -> String {
 /// `rst` of the harness and, a clock later each, of one unit after the other: a register of its own each, which
 /// synthesis would merge if they were equal, and place and route could not then put near its unit.
 ///
+/// Each goes through a buffer, since a reset has more sinks than a clock has elsewhere, all over the device.
 /// The registers come out of configuration as zero, so a reset follows it.
 fn reset_tree(b: &Builder, clock_ready: &Signal, units: usize) {
     let sampled = sample(b, "reset");
@@ -340,13 +344,24 @@ fn reset_tree(b: &Builder, clock_ready: &Signal, units: usize) {
     let running = b.free_register("stable_1", 1);
     b.clocked(&stable, clock_ready);
     b.clocked(&running, &(&stable & !&sampled));
-    let mut reset = b.free_register("rst", 1);
-    b.clocked(&reset, &!&running);
-    for position in 0..units {
-        let next = b.free_register(&reset_name(position), 1);
-        b.clocked(&next, &reset);
-        reset = next;
-    }
+    let buffer = global_buffer();
+    let names = std::iter::once("rst".to_string()).chain((0..units).map(reset_name));
+    names.fold(!&running, |next, name| {
+        let register = b.free_register(&format!("{name}_register"), 1);
+        b.clocked(&register, &next);
+        let buffered = b.instance(&format!("{name}_buffer"), &buffer, &[("in", &register)]);
+        b.wire(&name, &buffered.get("out"));
+        register
+    });
+}
+
+/// A wire as it stands here. Where the device's global networks must be asked for, synthesis puts their buffer in its place.
+fn global_buffer() -> Rc<Module> {
+    let b = Builder::new(GLOBAL_BUFFER, "What leads to a global network of the device.");
+    let input = b.add_input("in", 1, "");
+    b.add_output("out", "", &input);
+    b.unused("clock", &[&b.get("clk")]);
+    b.finish()
 }
 
 /// The pin, sampled twice.

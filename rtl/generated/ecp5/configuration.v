@@ -97,7 +97,7 @@ module configuration (
     output wire m_axis_schedule_flag // It may send.
 );
 
-    wire ready;
+    reg ready;
     wire accepted;
     wire is_local;
     wire is_connect;
@@ -206,8 +206,35 @@ module configuration (
     wire schedule_queue_m_axis_tvalid;
     wire [4:0] schedule_queue_m_axis_tdata;
     wire [4:0] schedule_new_entry;
+    wire next_ready;
     (* maybe_unused *) wire [8:0] unused_index_unused_bits;
     (* maybe_unused *) wire unused_index_unused;
+    (* maybe_unused *) wire unused_connection_queue_bits;
+    (* maybe_unused *) wire unused_connection_queue;
+    (* maybe_unused *) wire unused_key_queue_bits;
+    (* maybe_unused *) wire unused_key_queue;
+    (* maybe_unused *) wire unused_path_queue_bits;
+    (* maybe_unused *) wire unused_path_queue;
+    (* maybe_unused *) wire unused_sack_tx_queue_bits;
+    (* maybe_unused *) wire unused_sack_tx_queue;
+    (* maybe_unused *) wire unused_sack_rx_queue_bits;
+    (* maybe_unused *) wire unused_sack_rx_queue;
+    (* maybe_unused *) wire unused_ack_queue_bits;
+    (* maybe_unused *) wire unused_ack_queue;
+    (* maybe_unused *) wire unused_retirement_queue_bits;
+    (* maybe_unused *) wire unused_retirement_queue;
+    (* maybe_unused *) wire unused_request_queue_bits;
+    (* maybe_unused *) wire unused_request_queue;
+    (* maybe_unused *) wire unused_sent_queue_bits;
+    (* maybe_unused *) wire unused_sent_queue;
+    (* maybe_unused *) wire unused_received_queue_bits;
+    (* maybe_unused *) wire unused_received_queue;
+    (* maybe_unused *) wire unused_receive_queue_bits;
+    (* maybe_unused *) wire unused_receive_queue;
+    (* maybe_unused *) wire unused_rate_queue_bits;
+    (* maybe_unused *) wire unused_rate_queue;
+    (* maybe_unused *) wire unused_schedule_queue_bits;
+    (* maybe_unused *) wire unused_schedule_queue;
 
     queue_1x9_38_80 connection_queue (
         .clk(clk),
@@ -509,20 +536,48 @@ module configuration (
     assign m_axis_schedule_tvalid = schedule_queue_m_axis_tvalid;
     assign m_axis_schedule_connection = schedule_queue_m_axis_tdata[3:0];
     assign m_axis_schedule_flag = schedule_queue_m_axis_tdata[4];
-    assign ready = ((((((((((((connection_queue_s_axis_tready & key_queue_s_axis_tready) & path_queue_s_axis_tready) & sack_tx_queue_s_axis_tready) & sack_rx_queue_s_axis_tready) & ack_queue_s_axis_tready) & retirement_queue_s_axis_tready) & request_queue_s_axis_tready) & sent_queue_s_axis_tready) & received_queue_s_axis_tready) & receive_queue_s_axis_tready) & rate_queue_s_axis_tready) & schedule_queue_s_axis_tready);
+    assign next_ready = (~((((((((((((((is_addressed | is_connect) | is_region) | (is_path | is_route)) | is_path) | is_path) | is_path) | is_path) | is_stream) | is_stream) | is_stream) | is_stream) | is_rate) | is_start) | (((((((((((((connection_queue_m_axis_tvalid & (~m_axis_connection_tready)) | (key_queue_m_axis_tvalid & (~m_axis_key_tready))) | (path_queue_m_axis_tvalid & (~m_axis_path_tready))) | (sack_tx_queue_m_axis_tvalid & (~m_axis_sack_tx_tready))) | (sack_rx_queue_m_axis_tvalid & (~m_axis_sack_rx_tready))) | (ack_queue_m_axis_tvalid & (~m_axis_ack_tready))) | (retirement_queue_m_axis_tvalid & (~m_axis_retirement_tready))) | (request_queue_m_axis_tvalid & (~m_axis_request_tready))) | (sent_queue_m_axis_tvalid & (~m_axis_sent_tready))) | (received_queue_m_axis_tvalid & (~m_axis_received_tready))) | (receive_queue_m_axis_tvalid & (~m_axis_receive_tready))) | (rate_queue_m_axis_tvalid & (~m_axis_rate_tready))) | (schedule_queue_m_axis_tvalid & (~m_axis_schedule_tready)))));
     assign s_axis_command_tready = ready;
     assign unused_index_unused_bits = s_axis_command_index[15:7];
     assign unused_index_unused = (|unused_index_unused_bits);
+    assign unused_connection_queue_bits = connection_queue_s_axis_tready;
+    assign unused_connection_queue = unused_connection_queue_bits;
+    assign unused_key_queue_bits = key_queue_s_axis_tready;
+    assign unused_key_queue = unused_key_queue_bits;
+    assign unused_path_queue_bits = path_queue_s_axis_tready;
+    assign unused_path_queue = unused_path_queue_bits;
+    assign unused_sack_tx_queue_bits = sack_tx_queue_s_axis_tready;
+    assign unused_sack_tx_queue = unused_sack_tx_queue_bits;
+    assign unused_sack_rx_queue_bits = sack_rx_queue_s_axis_tready;
+    assign unused_sack_rx_queue = unused_sack_rx_queue_bits;
+    assign unused_ack_queue_bits = ack_queue_s_axis_tready;
+    assign unused_ack_queue = unused_ack_queue_bits;
+    assign unused_retirement_queue_bits = retirement_queue_s_axis_tready;
+    assign unused_retirement_queue = unused_retirement_queue_bits;
+    assign unused_request_queue_bits = request_queue_s_axis_tready;
+    assign unused_request_queue = unused_request_queue_bits;
+    assign unused_sent_queue_bits = sent_queue_s_axis_tready;
+    assign unused_sent_queue = unused_sent_queue_bits;
+    assign unused_received_queue_bits = received_queue_s_axis_tready;
+    assign unused_received_queue = unused_received_queue_bits;
+    assign unused_receive_queue_bits = receive_queue_s_axis_tready;
+    assign unused_receive_queue = unused_receive_queue_bits;
+    assign unused_rate_queue_bits = rate_queue_s_axis_tready;
+    assign unused_rate_queue = unused_rate_queue_bits;
+    assign unused_schedule_queue_bits = schedule_queue_s_axis_tready;
+    assign unused_schedule_queue = unused_schedule_queue_bits;
 
     always @(posedge clk) begin
         if (rst) begin
             local_write_register <= 1'h0;
             local_plane_register <= 2'h0;
             local_address_register <= 32'h0;
+            ready <= 1'h1;
         end else begin
             local_write_register <= is_local;
             local_plane_register <= (s_axis_command_plane & {2{is_local}});
             local_address_register <= (s_axis_command_address[31:0] & {32{is_local}});
+            ready <= next_ready;
         end
     end
 endmodule

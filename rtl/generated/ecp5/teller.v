@@ -66,6 +66,8 @@ module teller (
     wire is_told;
     wire value_1;
     wire [3:0] next_told_held;
+    reg few_held;
+    wire next_few_held;
     wire may_ask;
     reg busy_0;
     reg [5:0] stream_0;
@@ -84,6 +86,11 @@ module teller (
     wire asks_2;
     wire asks_3;
     wire asks_any;
+    wire count_comes;
+    reg same_stream_0;
+    reg same_stream_1;
+    reg same_stream_2;
+    reg same_stream_3;
     wire may_count;
     wire begins_0;
     wire begins_1;
@@ -176,13 +183,15 @@ module teller (
     assign is_told = (result_counts & (result_status == 3'h5));
     assign value_1 = (told_queue_m_axis_tvalid & m_axis_told_tready);
     assign next_told_held = ((told_held + {3'h0, is_told}) - {3'h0, value_1});
-    assign may_ask = ((told_held < 4'h5) & op_queue_s_axis_tready);
+    assign next_few_held = (next_told_held < 4'h5);
+    assign may_ask = (few_held & op_queue_s_axis_tready);
     assign asks_0 = ((busy_0 & tell_0) & may_ask);
     assign asks_1 = (((busy_1 & tell_1) & may_ask) & (~((busy_0 & tell_0) & may_ask)));
     assign asks_2 = ((((busy_2 & tell_2) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask)));
     assign asks_3 = (((((busy_3 & tell_3) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask))) & (~((busy_2 & tell_2) & may_ask)));
     assign asks_any = (((asks_0 | asks_1) | asks_2) | asks_3);
-    assign may_count = ((count_queue_m_axis_tvalid & op_queue_s_axis_tready) & (~(((((busy_0 & (stream_0 == count_queue_m_axis_tdata[5:0])) | (busy_1 & (stream_1 == count_queue_m_axis_tdata[5:0]))) | (busy_2 & (stream_2 == count_queue_m_axis_tdata[5:0]))) | (busy_3 & (stream_3 == count_queue_m_axis_tdata[5:0]))) | asks_any)));
+    assign count_comes = (s_axis_count_tvalid & count_queue_s_axis_tready);
+    assign may_count = ((count_queue_m_axis_tvalid & op_queue_s_axis_tready) & (~(((((busy_0 & same_stream_0) | (busy_1 & same_stream_1)) | (busy_2 & same_stream_2)) | (busy_3 & same_stream_3)) | asks_any)));
     assign begins_0 = (may_count & (~busy_0));
     assign begins_1 = ((may_count & (~busy_1)) & (~(may_count & (~busy_0))));
     assign begins_2 = (((may_count & (~busy_2)) & (~(may_count & (~busy_0)))) & (~(may_count & (~busy_1))));
@@ -251,10 +260,32 @@ module teller (
     always @(posedge clk) begin
         if (rst) begin
             told_held <= 4'h0;
+            few_held <= 1'h1;
+        end else begin
+            told_held <= next_told_held;
+            few_held <= next_few_held;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            same_stream_0 <= 1'h0;
+            same_stream_1 <= 1'h0;
+            same_stream_2 <= 1'h0;
+            same_stream_3 <= 1'h0;
+        end else if (count_comes) begin
+            same_stream_0 <= (stream_0 == s_axis_count_stream);
+            same_stream_1 <= (stream_1 == s_axis_count_stream);
+            same_stream_2 <= (stream_2 == s_axis_count_stream);
+            same_stream_3 <= (stream_3 == s_axis_count_stream);
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             busy_0 <= 1'h0;
             tell_0 <= 1'h0;
         end else begin
-            told_held <= next_told_held;
             busy_0 <= next_busy_0;
             tell_0 <= next_tell_0;
         end

@@ -29,7 +29,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let b = Builder::unit("configuration", &doc, &unit_ports::<Inputs, Outputs>(params));
     let field = |name: &str| b.get(&format!("s_axis_command_{name}"));
     let code = |code: u8| field("command").is(code.into());
-    let ready = b.forward("ready", 1);
+    // All streams are empty: a register, so that no stream's entry waits for all the others.
+    let ready = b.register_reset("ready", 1, 1);
     let accepted = (field("tvalid") & &ready).named("accepted");
     let when = |name: &str, is_it: Signal| (&accepted & &is_it).named(name);
     let local = when("is_local", code(command::LOCAL));
@@ -60,7 +61,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.drive("local_plane", &local_plane);
     b.drive("local_address", &local_address);
 
-    let mut room = Vec::new();
+    let mut puts = Vec::new();
+    let mut stays = Vec::new();
     // `gated` are fields that are zero unless a condition holds.
     let mut gated_queue =
         |name: &str, put: &Signal, values: &[(&str, &Signal)], gated: &[(&Signal, &[&str])]| {
@@ -73,7 +75,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
             let values: Vec<&Signal> = values.iter().map(|(_, value)| *value).collect();
             queue.put_gated(put, &values, &gates);
             queue.output(&format!("m_axis_{name}"));
-            room.push(queue.room());
+            puts.push(put.clone());
+            stays.push(queue.valid() & !b.get(&format!("m_axis_{name}_tready")));
         };
     let connection_op = b.select(
         "connection_op",
@@ -171,11 +174,14 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &start,
         &[("connection", &connection), ("flag", &field("flag"))],
     );
-    let all = room
-        .into_iter()
-        .reduce(|all, room| all & room)
-        .expect("there are queues");
-    b.drive("ready", &all);
+    let some = |signals: Vec<Signal>| {
+        signals
+            .into_iter()
+            .reduce(|some, signal| some | signal)
+            .expect("there are queues")
+    };
+    let next_ready = !&(some(puts) | some(stays));
+    b.clocked(&ready, &next_ready.named("next_ready"));
     b.drive("s_axis_command_tready", &ready);
     let used = params.path_index_bits().max(params.stream_index_bits());
     if used < index.width() {
@@ -188,7 +194,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 #[rustfmt::skip]
 pub const MUTATIONS: [Mutation; 19] = [
     Mutation { signal: "accepted", fault: Fault::Operator },
-    Mutation { signal: "ready", fault: Fault::Operator },
+    Mutation { signal: "next_ready", fault: Fault::Zero },
     Mutation { signal: "is_local", fault: Fault::Operator },
     Mutation { signal: "is_connect", fault: Fault::Zero },
     Mutation { signal: "is_remote", fault: Fault::Operator },

@@ -747,7 +747,7 @@ pub const MUTATIONS: [Mutation; 31] = [
     Mutation { signal: "connection_table_funnel_chosen_1", fault: Fault::Operator },
     Mutation { signal: "request_table_funnel_chosen_3", fault: Fault::Zero },
     Mutation { signal: "request_table_funnel_last_5", fault: Fault::Enable },
-    Mutation { signal: "path_table_funnel_ready_2", fault: Fault::Operator },
+    Mutation { signal: "path_table_funnel_chosen_2", fault: Fault::Operator },
     Mutation { signal: "sack_tx_funnel_any", fault: Fault::Operator },
     Mutation { signal: "scheduler_funnel_chosen_2", fault: Fault::Operator },
     Mutation { signal: "sack_rx_funnel_psn", fault: Fault::Increment },

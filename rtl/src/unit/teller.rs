@@ -67,8 +67,12 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let tells_one = (&telling & result("status").is(status::TOLD.into())).named("is_told");
     let leaves = &told.valid() & b.get("m_axis_told_tready");
     let next_held = &held + &tells_one.extend(held_bits) - &leaves.extend(held_bits);
-    b.clocked(&held, &next_held.named("next_told_held"));
-    let may_ask = (held.lt(&b.lit(u64::from(slots) + 1, held_bits)) & &op_queue.room()).named("may_ask");
+    let next_held = next_held.named("next_told_held");
+    b.clocked(&held, &next_held);
+    let few_held = next_held.lt(&b.lit(u64::from(slots) + 1, held_bits));
+    let few = b.register_reset("few_held", 1, 1);
+    b.clocked(&few, &few_held.named("next_few_held"));
+    let may_ask = (&few & &op_queue.room()).named("may_ask");
 
     // The slots.
     struct Slot {
@@ -103,9 +107,15 @@ pub fn unit(params: &Params) -> Rc<Module> {
             .collect(),
     );
     let asks_any = any(&asks).named("asks_any");
+    // A slot's stream changes only when the packet that waits is taken, so it is compared as that packet comes.
+    let comes = (b.get("s_axis_count_tvalid") & &count.room()).named("count_comes");
     let same: Vec<Signal> = slot
         .iter()
-        .map(|slot| &slot.busy & &slot.stream.eq(&count.get("stream")))
+        .enumerate()
+        .map(|(at, slot)| {
+            let equal = slot.stream.eq(&b.get("s_axis_count_stream"));
+            &slot.busy & &b.stage(&format!("same_stream_{at}"), &comes, &equal)
+        })
         .collect();
     let may_count = (&count.valid() & &op_queue.room() & &!(any(&same) | &asks_any)).named("may_count");
     let begins: Vec<Signal> = first(
