@@ -4,11 +4,11 @@
 //!
 //! # Rules
 //! - *step*: `wait` is 0, `path` and `ack` have room, *judge* puts nothing into `path` in this clock, `reads < 4`. READ of path `index` at `now` to `path`, SCAN of it at `now` to `ack`; `index` + 1 (it wraps after the last path), `wait` = [`STEP_CLOCKS`] - 1, `reads` + 1. In all other clocks `wait` falls by one if it is not 0.
-//! - *judge*: `read` has an entry; `path`, `sack` and `probe` have room; and it is the fourth clock or a later one since the entry became the head (the clocks before are for reading `probes` and for arithmetic). It is taken, `reads` - 1. At `now` = the time of that clock:
-//!   - `idle = (now - last_progress) mod 2^timestamp_bits`
+//! - *judge*: `read` has an entry; `path`, `sack` and `probe` have room; and it is the fifth clock or a later one since the entry became the head (the clocks before are for reading `probes` and for arithmetic). It is taken, `reads` - 1. With `earlier` = the time two clocks before, for which all comparisons are made:
+//!   - `idle = (earlier - last_progress) mod 2^timestamp_bits`
 //!   - `base = smoothed_rtt + floor(smoothed_rtt / 4) + config_probe`, or without a sample `config_first_probe`; at most 2^(timestamp_bits-1) - 1
 //!   - `limit = max(timeout, (base * 16) << backoff)`, at most 2^(timestamp_bits-1) - 1
-//!   - The first that applies: nothing in flight, or `idle < base`: `probes` = 0. `idle >= limit`: TIMEOUT of the path at `now` to `path` and to `sack`; `probes` = 0. `probes < MAX_PROBES` and `idle >= base * (probes + 1)`: the path to `probe`; `probes` + 1. Otherwise nothing.
+//!   - The first that applies: nothing in flight, or `idle < base`: `probes` = 0. `idle >= limit`: TIMEOUT of the path at `now` (the judging clock's) to `path` and to `sack`; `probes` = 0. `probes < MAX_PROBES` and `idle >= base * (probes + 1)`: the path to `probe`; `probes` + 1. Otherwise nothing.
 //!
 //! So a probe goes out every `base`, and a timeout, which sends again whatever was not acknowledged, needed or not, follows only after none of [`MAX_PROBES`] probes was answered:
 //! then the path has failed. (With the timeout after four times `base` and a tenth of all packets and acknowledgements lost, timeouts sent again what had arrived: the answers to both probes had been lost.)

@@ -14,7 +14,7 @@ use crate::{
 /// Results of READ that may be under way.
 const READS: usize = 4;
 /// Clocks for which a result is the head before it is judged.
-const JUDGE_CLOCKS: u32 = 3;
+const JUDGE_CLOCKS: u32 = 4;
 
 /// Model of the unit.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Timer {
     read: Queue<Read>,
     /// Clocks that the head of `read` has been it, at most [`JUDGE_CLOCKS`].
     headed: u32,
+    /// The time one clock ago and two clocks ago.
+    earlier: [u32; 2],
     index: u16,
     wait: u32,
     reads: usize,
@@ -75,6 +77,7 @@ impl Unit for Timer {
             ack: Queue::new(2),
             read: Queue::new(READS),
             headed: 0,
+            earlier: [0; 2],
             index: 0,
             wait: 0,
             reads: 0,
@@ -154,6 +157,7 @@ impl Unit for Timer {
             self.reads += 1;
         }
         self.clearing = self.clearing.saturating_sub(1);
+        self.earlier = [inputs.now, self.earlier[0]];
         if inputs.read_valid {
             self.read.put(Read {
                 path: inputs.read_path,
@@ -185,7 +189,7 @@ impl Timer {
 
     #[inline]
     fn judge(&self, read: &Read, inputs: &Inputs) -> Judgement {
-        let idle = u64::from(self.timestamps.distance(read.last_progress, inputs.now));
+        let idle = u64::from(self.timestamps.distance(read.last_progress, self.earlier[1]));
         let base = if read.rtt_valid {
             let rtt = u64::from(read.smoothed_rtt);
             rtt + rtt / 4 + u64::from(inputs.config_probe)

@@ -73,6 +73,7 @@ module timer (
     reg headed_1;
     reg headed_2;
     reg headed_3;
+    reg headed_4;
     wire [17:0] value_1;
     reg [31:0] grown;
     wire [19:0] value_2;
@@ -91,10 +92,16 @@ module timer (
     wire [34:0] base_16;
     wire [49:0] base_shifted;
     reg [30:0] limit_base;
-    wire [31:0] idle;
+    reg [31:0] idle;
+    wire [31:0] next_idle;
     wire [4:0] steps;
-    wire [35:0] threshold;
+    wire [35:0] product;
+    reg [35:0] threshold;
+    reg early;
+    reg unreached;
     wire [30:0] value_3;
+    reg before_timeout;
+    reg before_threshold;
     wire progress;
     wire times_out;
     wire probe_due;
@@ -224,15 +231,15 @@ module timer (
     assign base_16[3:0] = 4'h0;
     assign base_16[34:4] = base;
     assign base_shifted = ({15'h0, base_16} << read_queue_m_axis_tdata[70:67]);
-    assign idle = (now - read_queue_m_axis_tdata[102:71]);
+    assign next_idle = (now - read_queue_m_axis_tdata[102:71]);
     assign steps = ({1'h0, probes} + 5'h1);
-    assign threshold = ({5'h0, base} * {31'h0, steps});
+    assign product = ({5'h0, base} * {31'h0, steps});
     assign value_3 = read_queue_m_axis_tdata[66:36];
-    assign progress = (({4'h0, idle} < {5'h0, base}) | (~(|read_queue_m_axis_tdata[14:7])));
-    assign times_out = ((~progress) & (~((idle < {1'h0, limit_base}) | (idle < {1'h0, value_3}))));
-    assign probe_due = ((~({4'h0, idle} < threshold)) & (probes < 4'he));
+    assign progress = (early | (~(|read_queue_m_axis_tdata[14:7])));
+    assign times_out = ((~progress) & (~(unreached | before_timeout)));
+    assign probe_due = ((~before_threshold) & (probes < 4'he));
     assign probes_now = (((~progress) & (~times_out)) & probe_due);
-    assign judges = (headed_3 & ((path_queue_s_axis_tready & sack_queue_s_axis_tready) & probe_queue_s_axis_tready));
+    assign judges = (headed_4 & ((path_queue_s_axis_tready & sack_queue_s_axis_tready) & probe_queue_s_axis_tready));
     assign puts_timeout = (judges & times_out);
     assign puts_probe = (judges & probes_now);
     assign read_take = judges;
@@ -288,19 +295,45 @@ module timer (
             headed_1 <= 1'h0;
             headed_2 <= 1'h0;
             headed_3 <= 1'h0;
+            headed_4 <= 1'h0;
             grown <= 32'h0;
             base <= 31'h0;
             probes <= 4'h0;
             limit_base <= 31'h0;
-            wait_clocks <= 2'h0;
+            idle <= 32'h0;
+            threshold <= 36'h0;
         end else begin
             headed_1 <= stays;
             headed_2 <= (stays & headed_1);
             headed_3 <= (stays & headed_2);
+            headed_4 <= (stays & headed_3);
             grown <= ({12'h0, value_2} + {14'h0, value_1});
             base <= next_base;
             probes <= probes_memory_read_data;
             limit_base <= (base_shifted[30:0] | {31{(|base_shifted[49:31])}});
+            idle <= next_idle;
+            threshold <= product;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            early <= 1'h0;
+            unreached <= 1'h0;
+            before_timeout <= 1'h0;
+            before_threshold <= 1'h0;
+        end else if (1'h1) begin
+            early <= (idle < {1'h0, base});
+            unreached <= (idle < {1'h0, limit_base});
+            before_timeout <= (idle < {1'h0, value_3});
+            before_threshold <= ({4'h0, idle} < threshold);
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            wait_clocks <= 2'h0;
+        end else begin
             wait_clocks <= value_5;
         end
     end

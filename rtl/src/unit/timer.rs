@@ -75,12 +75,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // How long the head has been it.
     let judges = b.forward("judges", 1);
     let stays = (&read.valid() & &!&judges).named("stays");
-    let headed: Vec<Signal> = (1..=3)
+    let headed: Vec<Signal> = (1..=4)
         .map(|clocks| b.register(&format!("headed_{clocks}"), 1))
         .collect();
     b.clocked(&headed[0], &stays);
     b.clocked(&headed[1], &(&stays & &headed[0]));
     b.clocked(&headed[2], &(&stays & &headed[1]));
+    b.clocked(&headed[3], &(&stays & &headed[2]));
 
     // Clock 1 to 2: base; the path's probes are read.
     // So wide that the sum of the two terms never wraps: with few timestamp bits `config_probe` is the longest.
@@ -114,7 +115,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
     );
 
-    // Clock 2 to 3: limit and threshold.
+    // Clock 3 to 4: limit and threshold.
     let probes = b.register("probes", PROBE_BITS);
     b.clocked(&probes, &memory.get("read_data"));
     let shifted_bits = time_bits + 4 + 15;
@@ -125,21 +126,30 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let limit_base = b.register("limit_base", time_bits);
     b.clocked(&limit_base, &limit);
 
-    // Clock 3 on: the idle time is compared with each of them.
-    let idle = (&now - read.get("last_progress")).named("idle");
+    // In each clock the idle time, and in the next what it is compared with: from clock 4 on, so that clock 5 can judge.
+    let idle = b.register("idle", timestamp_bits);
+    b.clocked(&idle, &(&now - read.get("last_progress")).named("next_idle"));
     let compared_bits = time_bits + PROBE_BITS + 1;
     let steps = (probes.extend(PROBE_BITS + 1) + b.lit(1, PROBE_BITS + 1)).named("steps");
-    let threshold = (&base * &steps).named("threshold").resize(compared_bits);
-    let early = idle.extend(compared_bits).lt(&base.extend(compared_bits));
-    let unreached = idle.lt(&limit_base.extend(timestamp_bits));
-    let before_timeout = idle.lt(&read.get("timeout").extend(timestamp_bits));
+    let product = (&base * &steps).named("product").resize(compared_bits);
+    let threshold = b.register("threshold", compared_bits);
+    b.clocked(&threshold, &product);
+    let always = b.lit(1, 1);
+    let compared = |name: &str, below: &Signal, width: u32| {
+        let is_below = idle.extend(width).lt(&below.extend(width));
+        b.stage(name, &always, &is_below)
+    };
+    let early = compared("early", &base, timestamp_bits);
+    let unreached = compared("unreached", &limit_base, timestamp_bits);
+    let before_timeout = compared("before_timeout", &read.get("timeout"), timestamp_bits);
+    let before_threshold = compared("before_threshold", &threshold, compared_bits);
     let progress = (&early | &!read.get("in_flight").any()).named("progress");
     let times_out = (&!&progress & &!&(&unreached | &before_timeout)).named("times_out");
     let may_probe = probes.lt(&b.lit(MAX_PROBES.into(), PROBE_BITS));
-    let due = (!idle.extend(compared_bits).lt(&threshold) & &may_probe).named("probe_due");
+    let due = (!&before_threshold & &may_probe).named("probe_due");
     let probes_now = (&!&progress & &!&times_out & &due).named("probes_now");
     let all_room = &path.room() & &sack.room() & &probe.room();
-    b.drive("judges", &(&headed[2] & &all_room));
+    b.drive("judges", &(&headed[3] & &all_room));
     let puts_timeout = (&judges & &times_out).named("puts_timeout");
     let puts_probe = (&judges & &probes_now).named("puts_probe");
     read.take(&judges);
@@ -189,7 +199,7 @@ pub const MUTATIONS: [Mutation; 25] = [
     Mutation { signal: "new_probes", fault: Fault::Increment },
     Mutation { signal: "base_shifted", fault: Fault::Increment },
     Mutation { signal: "limit_base", fault: Fault::Zero },
-    Mutation { signal: "idle", fault: Fault::Operator },
+    Mutation { signal: "next_idle", fault: Fault::Operator },
     Mutation { signal: "steps", fault: Fault::Operator },
     Mutation { signal: "threshold", fault: Fault::Increment },
     Mutation { signal: "progress", fault: Fault::Operator },

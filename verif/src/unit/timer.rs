@@ -21,7 +21,9 @@ use std::collections::VecDeque;
 /// Results that may be under way.
 const READS: usize = 4;
 /// Clocks for which a result is the head before it is judged.
-const JUDGE_CLOCKS: u32 = 3;
+const JUDGE_CLOCKS: u32 = 4;
+/// Clocks by which the time that a result is judged by is older than the clock in which it is.
+const JUDGED_AFTER: u32 = 2;
 
 /// Bins of a clock.
 const CLOCK_BINS: [&str; 26] = [
@@ -114,6 +116,8 @@ pub struct Timer {
     longest: u64,
     phase: Phase,
     now: u32,
+    /// `now` of the clock before the last.
+    earlier: u32,
     /// `config_probe` and `config_first_probe`.
     config: (u16, u32),
     /// Paths of the READs that were taken and have no result yet, the oldest first.
@@ -243,6 +247,7 @@ impl Stimulus<Unit> for Timer {
             longest,
             phase: Phase::default(),
             now: 0,
+            earlier: 0,
             config: (0, 0),
             asked: VecDeque::new(),
             paths: vec![Path::default(); total as usize].into(),
@@ -263,6 +268,7 @@ impl Stimulus<Unit> for Timer {
 
     #[inline]
     fn inputs(&mut self, outputs: &Outputs) -> Inputs {
+        let before = self.now;
         if self.phase.left == 0 {
             self.change_phase();
         }
@@ -288,7 +294,7 @@ impl Stimulus<Unit> for Timer {
         } else {
             self.clock(&inputs, outputs);
         }
-        self.now = inputs.now;
+        (self.earlier, self.now) = (before, inputs.now);
         inputs
     }
 
@@ -347,7 +353,7 @@ impl Timer {
         let rooms = [unit.path.len() < 2, unit.sack < 2, unit.probe < 2];
         let head = unit.read.front().copied();
         let judged = head.filter(|_| may_judge && rooms == [true; 3]);
-        let judgement = judged.map(|read| self.judge(&read, inputs.now));
+        let judgement = judged.map(|read| self.judge(&read, self.earlier));
         let judges = judged.is_some();
         let times_out = judgement == Some(Judgement::Timeout);
         let probes = judgement == Some(Judgement::Probe);
@@ -582,7 +588,8 @@ impl Timer {
             Some(Wish::Half) => self.longest + 1,
             None => return,
         };
-        let now = u64::from(inputs.now) + u64::from(phase.ticks) * u64::from(self.unit.clocks_to_judge());
+        let clocks = self.unit.clocks_to_judge() - JUDGED_AFTER;
+        let now = u64::from(inputs.now) + u64::from(phase.ticks) * u64::from(clocks);
         let last_progress = now.wrapping_sub(idle).wrapping_sub_signed(late);
         inputs.read_last_progress = (last_progress & low_bits(self.params.timestamp_bits)) as u32;
     }
