@@ -32,7 +32,7 @@ pub fn of_width(width: u32) -> Rc<Module> {
 }
 
 /// A register slice for entries of groups of bits, for use inside a unit: see [`Group`].
-pub fn of_groups(widths: &[u32]) -> Rc<Module> {
+pub(super) fn of_groups(widths: &[u32]) -> Rc<Module> {
     let b = slice(&format!("axis_register{}", suffix(widths)), DOC, widths);
     behaviour(&b, widths);
     b.finish()
