@@ -17,6 +17,7 @@ module axis_register_209 (
     wire push;
     wire head_free;
     wire next_valid;
+    wire spare_free;
     reg [208:0] head;
     reg [208:0] spare;
     wire empties;
@@ -25,6 +26,7 @@ module axis_register_209 (
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
     assign next_valid = (spare_valid | push);
+    assign spare_free = (~spare_valid);
     assign empties = (head_free & (~next_valid));
     assign next_head = spare_valid ? spare
         : s_axis_tdata;
@@ -59,7 +61,7 @@ module axis_register_209 (
     always @(posedge clk) begin
         if (rst) begin
             spare <= 209'h0;
-        end else if (push) begin
+        end else if (spare_free) begin
             spare <= s_axis_tdata;
         end
     end

@@ -18,6 +18,7 @@ module axis_register_2_136 (
     wire push;
     wire head_free;
     wire next_valid;
+    wire spare_free;
     reg [1:0] head;
     reg [1:0] spare;
     wire empties;
@@ -32,13 +33,14 @@ module axis_register_2_136 (
     assign push = (s_axis_tvalid & (~spare_valid));
     assign head_free = ((~head_valid) | m_axis_tready);
     assign next_valid = (spare_valid | push);
+    assign spare_free = (~spare_valid);
     assign empties = (head_free & (~next_valid));
     assign next_head = spare_valid ? spare
         : s_axis_tdata[1:0];
     assign empties_1 = (head_free & (~(spare_valid | (push & s_axis_tkeep))));
     assign next_head_1 = spare_valid ? spare_1
         : s_axis_tdata[137:2];
-    assign voids_1 = (push & (~s_axis_tkeep));
+    assign voids_1 = (spare_free & (~s_axis_tkeep));
     assign s_axis_tready = (~spare_valid);
     assign m_axis_tvalid = head_valid;
     assign heads[1:0] = head;
@@ -72,7 +74,7 @@ module axis_register_2_136 (
     always @(posedge clk) begin
         if (rst) begin
             spare <= 2'h0;
-        end else if (push) begin
+        end else if (spare_free) begin
             spare <= s_axis_tdata[1:0];
         end
     end
@@ -88,7 +90,7 @@ module axis_register_2_136 (
     always @(posedge clk) begin
         if (rst | voids_1) begin
             spare_1 <= 136'h0;
-        end else if (push) begin
+        end else if (spare_free) begin
             spare_1 <= s_axis_tdata[137:2];
         end
     end

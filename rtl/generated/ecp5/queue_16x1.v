@@ -24,11 +24,12 @@ module queue_16x1 (
     wire drains;
     wire next_full;
     wire next_valid;
+    wire entries_write_enable;
     wire entries_read_data;
 
     lookup_ram_16x1 entries (
         .clk(clk),
-        .write_enable(push),
+        .write_enable(entries_write_enable),
         .write_address(write_index),
         .write_data(s_axis_tdata),
         .read_address(read_index),
@@ -47,6 +48,7 @@ module queue_16x1 (
     assign next_valid = fills ? 1'h1
         : drains ? (~(next_read_index == write_index))
         : valid;
+    assign entries_write_enable = (~full);
     assign s_axis_tready = (~full);
     assign m_axis_tvalid = valid;
     assign m_axis_tdata = entries_read_data;

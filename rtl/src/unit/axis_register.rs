@@ -157,6 +157,8 @@ fn behaviour(b: &Builder, widths: &[u32]) {
     b.clocked_when(&head_free, &head_valid, &next_valid);
     b.clocked(&spare_valid, &(!&head_free & (&spare_valid | &push)));
 
+    // The spare entry means nothing while it is not valid: it takes what is offered then, whether or not that is an entry, so that its enable is a register.
+    let spare_free = b.wire("spare_free", &!&spare_valid);
     let mut heads = Vec::new();
     for Group { suffix, entry, keep } in groups(b, widths) {
         let head = b.register(&format!("head{suffix}"), entry.width());
@@ -169,10 +171,10 @@ fn behaviour(b: &Builder, widths: &[u32]) {
         let next_head = b.mux(&format!("next_head{suffix}"), &spare_valid, &spare, &entry);
         b.clocked_cleared(&empties, &head_free, &head, &next_head);
         match &keep {
-            None => b.clocked_when(&push, &spare, &entry),
+            None => b.clocked_when(&spare_free, &spare, &entry),
             Some(keep) => b.clocked_cleared(
-                &(&push & &!keep).named(&format!("voids{suffix}")),
-                &push,
+                &(&spare_free & &!keep).named(&format!("voids{suffix}")),
+                &spare_free,
                 &spare,
                 &entry,
             ),

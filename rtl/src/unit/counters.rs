@@ -6,8 +6,8 @@
 //! | stage | turn | shown |
 //! |---|---|---|
 //! | 0 | total is read | total is read; counted since; written in this clock? |
-//! | 1 | memory's output | memory's output, or what was written |
-//! | 2 | added, written; counted since starts anew | added |
+//! | 1 | memory's output; counted since is taken and starts anew | memory's output, or what was written |
+//! | 2 | added, written | added |
 //! | 3 | | **value** |
 //!
 //! In the round after reset the memory's words mean nothing: a total is 0 until its counter had its turn.
@@ -70,6 +70,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.clocked(&turn, &next_turn.named("next_turn"));
     let turns = b.carry("turn", &always, &turn, 1..=2);
     let takes = b.carry("takes_turn", &always, &always, 1..=2);
+    let (turn_1, takes_1) = (turns.at(1), takes.at(1));
     let (turn_2, takes_2) = (turns.at(2), takes.at(2));
     let last_turn = (takes_2 & &turn_2.is(COUNTERS as u64 - 1)).named("last_turn");
     let all_known = b.register("all_known", 1);
@@ -81,7 +82,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     for (number, happened) in happened.into_iter().enumerate() {
         let Some(happened) = happened else { continue };
         let happened = happened.named(&format!("happened_{number}"));
-        let has_turn = (takes_2 & &turn_2.is(number as u64)).named(&format!("has_turn_{number}"));
+        let has_turn = (takes_1 & &turn_1.is(number as u64)).named(&format!("has_turn_{number}"));
         let since = b.register(&format!("since_{number}"), since_bits);
         b.clocked(&since, &(since.gated(&!&has_turn) + happened.extend(since_bits)));
         counted.push((number, has_turn, since));
@@ -92,6 +93,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     };
     let since_turn = counted.iter().map(|(_, has_turn, since)| since.gated(has_turn));
     let since_turn = any("since_turn", since_turn.collect());
+    let counted_2 = b.stage("counted_2", &always, &since_turn);
 
     // Totals, and what is shown.
     let read_index = b.get("read_index");
@@ -110,7 +112,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let total_2 = b.stage("total_2", &always, &totals("totals", &turn));
     b.drive(
         "total",
-        &(total_2.gated(&all_known) + since_turn.extend(COUNTER_BITS)),
+        &(total_2.gated(&all_known) + counted_2.extend(COUNTER_BITS)),
     );
 
     let written = (takes_2 & &turn_2.eq(&read_index)).named("written");
@@ -123,7 +125,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         .iter()
         .map(|(number, _, since)| since.gated(&read_index.is(*number as u64)));
     let shown_since = any("shown_since", shown_since.collect());
-    let fresh_1 = stage("fresh_1", &shown_since.gated(&!&written));
+    let fresh_1 = stage("fresh_1", &shown_since);
     let word_1 = totals("shown_totals", &read_index).gated(&known_1) | written_1;
     let (word_2, fresh_2) = (stage("word_2", &word_1), stage("fresh_2", &fresh_1));
     let value = stage("value_3", &(&word_2 + &fresh_2.extend(COUNTER_BITS)));

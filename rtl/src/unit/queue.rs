@@ -279,11 +279,13 @@ fn of_size(depth: u32, width: u32) -> Rc<Module> {
         &valid,
     );
     b.clocked(&valid, &next_valid);
+    // The slot that is written next means nothing until the index passes it. So it takes what is offered, whether or not that is an entry: what decides whether it is one
+    // comes late, and reaches the flags and the index only.
     let memory = b.instance(
         "entries",
         &memory::lookup_ram(depth, width),
         &[
-            ("write_enable", &push),
+            ("write_enable", &!&full),
             ("write_address", &write_index),
             ("write_data", &b.get("s_axis_tdata")),
             ("read_address", &read_index),
