@@ -22,6 +22,8 @@
 //! - An *output register* and an *input register* are the same with one entry, for streams that need not be taken in every clock: a frame of data or an acknowledgement has at least two beats on every bus.
 //! - A *strobe* is a group of inputs `NAME_valid`, `NAME_FIELD` without back-pressure: with `NAME_valid` high the fields are put into the queue of its name. Who asked for them has kept room.
 //! - A *rule* happens in every clock in which its condition holds of the state at the clock's start; all rules that hold happen at once, unless one is said to go before another.
+//! - A rule that is *decided ahead* happens in a clock if its condition held at the start of the clock before, and it did not happen in that clock. A `tready` that is decided ahead is high in a clock if its condition held at the start
+//!   of the clock before, and nothing was accepted in that clock. What the condition asked for still holds, since only the rule itself can end it. So a long condition ends in one bit and not at the enables of an entry.
 //! - J is `jobs` of the profile. With `rst` high all queues are emptied and registers go to zero, unless said otherwise; there is no clear, unless said otherwise.
 
 pub mod ack_table;

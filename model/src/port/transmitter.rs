@@ -6,12 +6,13 @@
 //! Input queue `probe`. Output queues `schedule`, `take` (to `retry_table`), `path`, `sack`, `next_op` (stream `m_axis_next`), `packet_op` (`m_axis_packet`), `read_op` (`m_axis_read`), `lookup`, `charge`; output registers `data`, `fetch`; `align`, a queue of J (offered at `m_axis_align`).
 //! A count `jobs`, of those under way; `again`: the last entry was one of AGAIN.
 //!
-//! Every job leaves by one of the ends below; `jobs` - 1 each. `now` is the input in the clock of the rule. `connection` is `path / paths`; a stream's index is `connection * streams + stream`.
+//! Every job leaves by one of the ends below; `jobs` - 1 each. `now` is the input in the clock in which the rule happens. `connection` is `path / paths`; a stream's index is `connection * streams + stream`.
 //!
 //! # Rules
+//! All are decided ahead; *take*, *enter*, *route* and *sent* together: none of these is decided in a clock in which one of them happens. What is said of a clock is said of the clock of the decision, but for `now`.
 //! - *take*: `ready` has an entry, `jobs + 2 <= J`, `schedule` has room, and *block* does not happen in this clock (in *route* or *sent*). It is taken: TAKE of the connection to `schedule`; `jobs` + 1.
 //! - *enter*: `path` has room, and *sent* does not put a SEND into it in this clock. The first that applies:
-//!   1. `scheduled` has an entry that is not `taken`: it is taken, the job ends. (This needs no room in `path` and happens in any clock, beside one of the others.)
+//!   1. `scheduled` has an entry that is not `taken`: it is taken, the job ends. (This needs no room in `path`, waits for no SEND, and happens beside one of the others.)
 //!   2. `probe` has an entry and `jobs + 2 <= J`: PROBE. It is taken: [`path_op::ROUTE`] of the path; `jobs` + 1.
 //!   3. `retry` has an entry, `jobs + 2 <= J`, `take` has room, and not (`again` is set and `scheduled` has a `taken` entry): AGAIN. It is taken: ROUTE of the path, TAKE of the path to `take`; `jobs` + 1, `again` is set.
 //!   4. `scheduled` has a `taken` entry: NEW. It is taken: SELECT of path `connection * paths`; `again` is cleared.

@@ -28,6 +28,7 @@ pub struct Transmitter {
     jobs: usize,
     /// The last entry was one of [`Kind::Again`].
     again: bool,
+    decided: Decided,
     /// Connections.
     ready: Queue<u16>,
     /// Paths.
@@ -143,13 +144,49 @@ struct Looked {
     source_address: u32,
 }
 
+/// What rule *route* does with its job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Route {
+    #[default]
+    Stays,
+    Blocks,
+    Goes,
+}
+
 /// What rule *sent* does with its job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sent {
+    #[default]
     Stays,
     Blocks,
     Ends,
     Goes,
+}
+
+/// Rules that happen in this clock, decided in the one before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decided {
+    route: Route,
+    sent: Sent,
+    takes: bool,
+    drops: bool,
+    enter: Option<Kind>,
+    packs: bool,
+    reads: bool,
+    looks: bool,
+    finishes: bool,
+}
+
+impl Decided {
+    /// One of those happens that are decided together: *take*, *enter*, *route*, *sent*.
+    #[inline]
+    fn moves(&self) -> bool {
+        self.route != Route::Stays
+            || self.sent != Sent::Stays
+            || self.takes
+            || self.drops
+            || self.enter.is_some()
+    }
 }
 
 impl Unit for Transmitter {
@@ -168,6 +205,7 @@ impl Unit for Transmitter {
             most_jobs: jobs,
             jobs: 0,
             again: false,
+            decided: Decided::default(),
             ready: Queue::new(params.connections as usize),
             retry: Queue::new(params.total_paths() as usize),
             probe: Queue::new(2),
@@ -286,104 +324,42 @@ impl Unit for Transmitter {
             self.reset();
             return;
         }
-        let may_begin = self.jobs + 2 <= self.most_jobs;
         let accepts_probe = self.probe.has_room() && inputs.s_axis_probe_tvalid;
-        let not_found = matches!(
-            (self.routed.head(), self.to_route.head()),
-            (Some(routed), Some(job)) if job.kind == Kind::New && !routed.found
-        );
-        let routes = !self.routed.is_empty()
-            && !self.to_route.is_empty()
-            && self.sack.has_room()
-            && (!not_found || self.schedule.has_room());
-        let route_blocks = routes && not_found;
-        let sent = if route_blocks { Sent::Stays } else { self.sent() };
-        let takes = !self.ready.is_empty()
-            && may_begin
-            && self.schedule.has_room()
-            && !route_blocks
-            && sent != Sent::Blocks;
-        let puts_send = sent == Sent::Goes && self.to_send.head().is_some_and(|job| job.kind != Kind::Probe);
-        let path_free = self.path.has_room() && !puts_send;
-        let scheduled = self.scheduled.head().copied();
-        let has_new = scheduled.is_some_and(|scheduled| scheduled.taken);
-        let dropped = scheduled.is_some_and(|scheduled| !scheduled.taken);
-        let probes = path_free && may_begin && !self.probe.is_empty();
-        let retries = path_free
-            && may_begin
-            && !probes
-            && !self.retry.is_empty()
-            && self.take.has_room()
-            && !(self.again && has_new);
-        let news = path_free && !probes && !retries && has_new;
-        let packs = self
-            .to_pack
-            .head()
-            .is_some_and(|job| job.kind != Kind::New || !self.next.is_empty())
-            && self.packet_op.has_room();
-        let reads = self
-            .to_read
-            .head()
-            .is_some_and(|job| job.kind == Kind::Probe || !self.packet.is_empty())
-            && self.read_op.has_room();
-        let looks = self
-            .to_look
-            .head()
-            .is_some_and(|job| job.kind == Kind::Probe || !self.read.is_empty())
-            && self.lookup.has_room();
-        let finishes = !self.to_finish.is_empty()
-            && !self.looked.is_empty()
-            && self.data.has_room()
-            && self.fetch.has_room()
-            && self.align.has_room()
-            && self.charge.has_room();
-
+        let now = self.decided;
+        let next = self.decide();
         self.outputs_taken(inputs);
-        if finishes {
+        if now.finishes {
             self.finish();
         }
-        if looks {
+        if now.looks {
             self.look();
         }
-        if reads {
+        if now.reads {
             self.read();
         }
-        if packs {
+        if now.packs {
             self.pack();
         }
-        if sent != Sent::Stays {
-            self.send(sent, inputs.now);
+        if now.sent != Sent::Stays {
+            self.send(now.sent, inputs.now);
         }
-        if routes {
-            self.route(route_blocks, inputs.now);
+        if now.route != Route::Stays {
+            self.route(now.route, inputs.now);
         }
-        if dropped {
+        if now.drops {
             self.scheduled.take();
             self.jobs -= 1;
         }
-        if probes && let Some(path) = self.probe.take() {
-            self.enter(Kind::Probe, path, 0, inputs.now);
-            self.jobs += 1;
+        if let Some(kind) = now.enter {
+            self.enter(kind, inputs.now);
         }
-        if retries && let Some(path) = self.retry.take() {
-            self.take.put(Outputs {
-                m_axis_take_tvalid: true,
-                m_axis_take_path: path,
-                ..Outputs::default()
-            });
-            self.enter(Kind::Again, path, 0, inputs.now);
-            self.jobs += 1;
-            self.again = true;
-        }
-        if news && let Some(scheduled) = self.scheduled.take() {
-            let path = scheduled.connection * self.paths;
-            self.enter(Kind::New, path, scheduled.stream, inputs.now);
-            self.again = false;
-        }
-        if takes && let Some(connection) = self.ready.take() {
+        if now.takes
+            && let Some(connection) = self.ready.take()
+        {
             self.schedule(scheduler::op::TAKE, connection);
             self.jobs += 1;
         }
+        self.decided = next;
         self.strobes(inputs);
         if accepts_probe {
             self.probe.put(inputs.s_axis_probe_path);
@@ -439,6 +415,7 @@ impl Transmitter {
     fn reset(&mut self) {
         self.jobs = 0;
         self.again = false;
+        self.decided = Decided::default();
         self.ready.clear();
         self.retry.clear();
         self.scheduled.clear();
@@ -598,12 +575,106 @@ impl Transmitter {
         });
     }
 
+    /// What is decided in this clock, of the state at its start.
     #[inline]
-    fn enter(&mut self, kind: Kind, path: u16, stream: u8, now: u32) {
-        let op = if kind == Kind::New {
-            path_op::SELECT
+    fn decide(&self) -> Decided {
+        let packs = self
+            .to_pack
+            .head()
+            .is_some_and(|job| job.kind != Kind::New || !self.next.is_empty())
+            && self.packet_op.has_room();
+        let reads = self
+            .to_read
+            .head()
+            .is_some_and(|job| job.kind == Kind::Probe || !self.packet.is_empty())
+            && self.read_op.has_room();
+        let looks = self
+            .to_look
+            .head()
+            .is_some_and(|job| job.kind == Kind::Probe || !self.read.is_empty())
+            && self.lookup.has_room();
+        let finishes = !self.to_finish.is_empty()
+            && !self.looked.is_empty()
+            && self.data.has_room()
+            && self.fetch.has_room()
+            && self.align.has_room()
+            && self.charge.has_room();
+        let decided = Decided {
+            packs: packs && !self.decided.packs,
+            reads: reads && !self.decided.reads,
+            looks: looks && !self.decided.looks,
+            finishes: finishes && !self.decided.finishes,
+            ..Decided::default()
+        };
+        if self.decided.moves() {
+            return decided;
+        }
+        let may_begin = self.jobs + 2 <= self.most_jobs;
+        let route = self.decide_route();
+        let sent = if route == Route::Blocks {
+            Sent::Stays
         } else {
-            path_op::ROUTE
+            self.decide_sent()
+        };
+        let blocks = route == Route::Blocks || sent == Sent::Blocks;
+        let puts_send = sent == Sent::Goes && self.to_send.head().is_some_and(|job| job.kind != Kind::Probe);
+        let scheduled = self.scheduled.head().map(|scheduled| scheduled.taken);
+        Decided {
+            route,
+            sent,
+            takes: !self.ready.is_empty() && may_begin && self.schedule.has_room() && !blocks,
+            drops: scheduled == Some(false),
+            enter: if puts_send || !self.path.has_room() {
+                None
+            } else {
+                self.decide_enter(may_begin, scheduled == Some(true))
+            },
+            ..decided
+        }
+    }
+
+    /// What enters, if it can. `has_new`: `scheduled` has an entry that is taken.
+    #[inline]
+    fn decide_enter(&self, may_begin: bool, has_new: bool) -> Option<Kind> {
+        if may_begin && !self.probe.is_empty() {
+            return Some(Kind::Probe);
+        }
+        if may_begin && !self.retry.is_empty() && self.take.has_room() && !(self.again && has_new) {
+            return Some(Kind::Again);
+        }
+        has_new.then_some(Kind::New)
+    }
+
+    #[inline]
+    fn enter(&mut self, kind: Kind, now: u32) {
+        let (op, path, stream) = match kind {
+            Kind::Probe => {
+                let Some(path) = self.probe.take() else { return };
+                self.jobs += 1;
+                (path_op::ROUTE, path, 0)
+            }
+            Kind::Again => {
+                let Some(path) = self.retry.take() else { return };
+                self.jobs += 1;
+                self.again = true;
+                self.take.put(Outputs {
+                    m_axis_take_tvalid: true,
+                    m_axis_take_path: path,
+                    ..Outputs::default()
+                });
+                (path_op::ROUTE, path, 0)
+            }
+            Kind::New => {
+                let Some(scheduled) = self.scheduled.take() else {
+                    return;
+                };
+                self.again = false;
+                (
+                    path_op::SELECT,
+                    scheduled.connection * self.paths,
+                    scheduled.stream,
+                )
+            }
         };
         self.path_operation(op, path, now);
         self.to_route.put(Job {
@@ -618,11 +689,26 @@ impl Transmitter {
     }
 
     #[inline]
-    fn route(&mut self, blocks: bool, now: u32) {
+    fn decide_route(&self) -> Route {
+        let (Some(routed), Some(job)) = (self.routed.head(), self.to_route.head()) else {
+            return Route::Stays;
+        };
+        let not_found = job.kind == Kind::New && !routed.found;
+        if !self.sack.has_room() || not_found && !self.schedule.has_room() {
+            Route::Stays
+        } else if not_found {
+            Route::Blocks
+        } else {
+            Route::Goes
+        }
+    }
+
+    #[inline]
+    fn route(&mut self, route: Route, now: u32) {
         let (Some(routed), Some(job)) = (self.routed.take(), self.to_route.take()) else {
             return;
         };
-        if blocks {
+        if route == Route::Blocks {
             self.schedule(scheduler::op::BLOCK, routed.path / self.paths);
             self.jobs -= 1;
             return;
@@ -648,9 +734,9 @@ impl Transmitter {
         });
     }
 
-    /// What rule *sent* would do with the heads in this clock, if *route* does not block.
+    /// What *sent* does with the heads, if *route* does not block.
     #[inline]
-    fn sent(&self) -> Sent {
+    fn decide_sent(&self) -> Sent {
         let (Some((status, _)), Some(job)) = (self.sacked.head(), self.to_send.head()) else {
             return Sent::Stays;
         };

@@ -317,37 +317,49 @@ module transmitter (
     wire align_queue_m_axis_tvalid;
     wire [18:0] align_queue_m_axis_tdata;
     reg [4:0] jobs;
-    reg may_begin;
+    wire may_begin;
+    wire moves;
     wire has_route;
     wire not_found;
-    wire routes;
-    wire route_blocks;
+    wire may_route_block;
+    reg route_blocks;
+    wire may_route_go;
+    reg route_goes;
     wire [2:0] route_op;
-    wire route_goes;
     wire [41:0] sack_new_entry;
     wire [60:0] to_send_new_entry;
     wire sent_in_vain;
     wire has_sent;
-    wire sends;
-    wire sent_blocks;
-    wire sent_goes;
-    wire puts_send;
+    wire may_send;
+    wire may_sent_end;
+    wire may_sent_block;
+    wire may_sent_go;
+    wire may_put_send;
+    reg sent_ends;
+    reg sent_blocks;
+    reg sent_goes;
+    reg puts_send;
     wire [5:0] next_stream;
     wire [5:0] next_op_new_entry;
     wire [84:0] to_pack_new_entry;
     wire blocks;
-    wire takes;
+    wire may_take;
+    reg takes;
     wire [3:0] blocked_connection;
     wire [2:0] schedule_op;
     wire [3:0] schedule_connection;
     wire [6:0] schedule_new_entry;
     reg again;
     wire has_new;
-    wire dropped;
+    wire may_drop;
+    reg drops;
     wire path_free;
-    wire probes;
-    wire retries;
-    wire news;
+    wire may_probe;
+    wire may_retry;
+    wire may_new;
+    reg probes;
+    reg retries;
+    reg news;
     wire next_again;
     wire [6:0] take_new_entry;
     wire enters;
@@ -356,7 +368,8 @@ module transmitter (
     wire [6:0] first_path;
     wire [6:0] operation_path;
     wire [41:0] path_new_entry;
-    wire packs;
+    wire may_pack;
+    reg packs;
     wire pack_ends;
     wire pack_goes;
     wire packet_operation;
@@ -367,25 +380,30 @@ module transmitter (
     (* maybe_unused *) wire unused_message_unused;
     wire [82:0] to_read_new_entry;
     wire reads_data;
-    wire reads;
+    wire may_read;
+    reg reads;
     wire reads_packet;
     wire [5:0] read_stream;
     wire [33:0] read_op_new_entry;
     wire [84:0] to_look_new_entry;
     wire looks_data;
-    wire looks;
+    wire may_look;
+    reg looks;
     wire look_ends;
     wire look_goes;
     wire [5:0] lookup_new_entry;
     wire [84:0] to_finish_new_entry;
-    wire finishes;
+    wire may_finish;
+    reg finishes;
     wire finish_data;
     wire finishes_data;
-    wire finish_known;
+    wire may_know;
+    reg finish_known;
     wire [12:0] finish_bytes;
-    wire has_payload;
-    wire finish_send;
-    wire finish_write;
+    reg has_payload;
+    reg finish_gate;
+    reg finish_send;
+    reg finish_write;
     wire [1:0] value_1;
     wire [7:0] opcode;
     wire [1:0] value_2;
@@ -397,7 +415,6 @@ module transmitter (
     wire [17:0] charge_new_entry;
     wire value_3;
     wire [4:0] jobs_begun;
-    wire sent_ends;
     wire [4:0] jobs_ended;
     wire [4:0] next_jobs;
     (* maybe_unused *) wire unused_ready_queue_bits;
@@ -888,16 +905,16 @@ module transmitter (
     assign m_axis_align_from = (align_queue_m_axis_tdata[2:0] & {3{align_queue_m_axis_tvalid}});
     assign m_axis_align_to = (align_queue_m_axis_tdata[5:3] & {3{align_queue_m_axis_tvalid}});
     assign m_axis_align_bytes = (align_queue_m_axis_tdata[18:6] & {13{align_queue_m_axis_tvalid}});
+    assign may_begin = (jobs < 5'hf);
     assign has_route = ((routed_queue_m_axis_tvalid & to_route_queue_m_axis_tvalid) & sack_queue_s_axis_tready);
     assign not_found = (to_route_queue_m_axis_tdata[0] & (~routed_queue_m_axis_tdata[0]));
-    assign routes = (has_route & ((~not_found) | schedule_queue_s_axis_tready));
-    assign route_blocks = (routes & not_found);
-    assign routed_take = routes;
-    assign to_route_take = routes;
+    assign may_route_block = ((has_route & not_found) & schedule_queue_s_axis_tready);
+    assign may_route_go = (has_route & (~not_found));
+    assign routed_take = (route_goes | route_blocks);
+    assign to_route_take = (route_goes | route_blocks);
     assign route_op = to_route_queue_m_axis_tdata[0] ? 3'h1
         : to_route_queue_m_axis_tdata[1] ? 3'h3
         : 3'h4;
-    assign route_goes = (routes & (~not_found));
     assign sack_put = route_goes;
     assign sack_new_entry[2:0] = route_op;
     assign sack_new_entry[9:3] = routed_queue_m_axis_tdata[7:1];
@@ -914,12 +931,13 @@ module transmitter (
     assign to_send_entry = to_send_new_entry;
     assign sent_in_vain = ((sacked_queue_m_axis_tdata[1:0] == 2'h1) & (to_send_queue_m_axis_tdata[0] | to_send_queue_m_axis_tdata[1]));
     assign has_sent = (((sacked_queue_m_axis_tvalid & to_send_queue_m_axis_tvalid) & path_queue_s_axis_tready) & next_op_queue_s_axis_tready);
-    assign sends = ((has_sent & (~route_blocks)) & ((~to_send_queue_m_axis_tdata[0]) | schedule_queue_s_axis_tready));
-    assign sent_blocks = ((sends & sent_in_vain) & to_send_queue_m_axis_tdata[0]);
-    assign sent_goes = (sends & (~sent_in_vain));
-    assign puts_send = (sent_goes & (to_send_queue_m_axis_tdata[0] | to_send_queue_m_axis_tdata[1]));
-    assign sacked_take = sends;
-    assign to_send_take = sends;
+    assign may_send = ((has_sent & (~may_route_block)) & ((~to_send_queue_m_axis_tdata[0]) | schedule_queue_s_axis_tready));
+    assign may_sent_end = (may_send & sent_in_vain);
+    assign may_sent_block = (may_sent_end & to_send_queue_m_axis_tdata[0]);
+    assign may_sent_go = (may_send & (~sent_in_vain));
+    assign may_put_send = (may_sent_go & (to_send_queue_m_axis_tdata[0] | to_send_queue_m_axis_tdata[1]));
+    assign sacked_take = (sent_goes | sent_ends);
+    assign to_send_take = (sent_goes | sent_ends);
     assign next_stream[1:0] = to_send_queue_m_axis_tdata[3:2];
     assign next_stream[5:2] = to_send_queue_m_axis_tdata[10:7];
     assign next_op_put = (sent_goes & to_send_queue_m_axis_tdata[0]);
@@ -936,7 +954,7 @@ module transmitter (
     assign to_pack_new_entry[84:61] = sacked_queue_m_axis_tdata[25:2];
     assign to_pack_entry = to_pack_new_entry;
     assign blocks = (route_blocks | sent_blocks);
-    assign takes = (((ready_queue_m_axis_tvalid & may_begin) & schedule_queue_s_axis_tready) & (~blocks));
+    assign may_take = (((ready_queue_m_axis_tvalid & may_begin) & schedule_queue_s_axis_tready) & (~(may_route_block | may_sent_block)));
     assign ready_take = takes;
     assign blocked_connection = route_blocks ? routed_queue_m_axis_tdata[7:4]
         : to_send_queue_m_axis_tdata[10:7];
@@ -949,17 +967,18 @@ module transmitter (
     assign schedule_new_entry[6:3] = schedule_connection;
     assign schedule_entry = schedule_new_entry;
     assign has_new = (scheduled_queue_m_axis_tvalid & scheduled_queue_m_axis_tdata[0]);
-    assign dropped = (scheduled_queue_m_axis_tvalid & (~scheduled_queue_m_axis_tdata[0]));
-    assign path_free = (path_queue_s_axis_tready & (~puts_send));
-    assign probes = ((path_free & probe_queue_m_axis_tvalid) & may_begin);
-    assign retries = (((((path_free & retry_queue_m_axis_tvalid) & may_begin) & take_queue_s_axis_tready) & (~probe_queue_m_axis_tvalid)) & (~(again & has_new)));
-    assign news = ((path_free & has_new) & (~(probes | retries)));
+    assign may_drop = (scheduled_queue_m_axis_tvalid & (~scheduled_queue_m_axis_tdata[0]));
+    assign path_free = (path_queue_s_axis_tready & (~may_put_send));
+    assign may_probe = (path_free & (probe_queue_m_axis_tvalid & may_begin));
+    assign may_retry = ((path_free & (((retry_queue_m_axis_tvalid & may_begin) & take_queue_s_axis_tready) & (~(again & has_new)))) & (~(probe_queue_m_axis_tvalid & may_begin)));
+    assign may_new = ((path_free & has_new) & (~((probe_queue_m_axis_tvalid & may_begin) | (((retry_queue_m_axis_tvalid & may_begin) & take_queue_s_axis_tready) & (~(again & has_new))))));
+    assign moves = (((((((route_goes | route_blocks) | (sent_goes | sent_ends)) | takes) | drops) | probes) | retries) | news);
     assign next_again = retries ? 1'h1
         : news ? 1'h0
         : again;
     assign probe_take = probes;
     assign retry_take = retries;
-    assign scheduled_take = (news | dropped);
+    assign scheduled_take = (news | drops);
     assign take_put = retries;
     assign take_new_entry = retry_queue_m_axis_tdata;
     assign take_entry = take_new_entry;
@@ -983,7 +1002,7 @@ module transmitter (
     assign path_new_entry[9:3] = operation_path;
     assign path_new_entry[41:10] = now;
     assign path_entry = path_new_entry;
-    assign packs = ((to_pack_queue_m_axis_tvalid & ((~to_pack_queue_m_axis_tdata[0]) | next_queue_m_axis_tvalid)) & packet_op_queue_s_axis_tready);
+    assign may_pack = ((to_pack_queue_m_axis_tvalid & ((~to_pack_queue_m_axis_tdata[0]) | next_queue_m_axis_tvalid)) & packet_op_queue_s_axis_tready);
     assign to_pack_take = packs;
     assign next_take = (packs & to_pack_queue_m_axis_tdata[0]);
     assign pack_ends = ((packs & to_pack_queue_m_axis_tdata[0]) & (next_queue_m_axis_tdata[1:0] != 2'h0));
@@ -1012,7 +1031,7 @@ module transmitter (
     assign to_read_new_entry[82:59] = to_pack_queue_m_axis_tdata[84:61];
     assign to_read_entry = to_read_new_entry;
     assign reads_data = (to_read_queue_m_axis_tdata[0] | to_read_queue_m_axis_tdata[1]);
-    assign reads = ((to_read_queue_m_axis_tvalid & ((~reads_data) | packet_queue_m_axis_tvalid)) & read_op_queue_s_axis_tready);
+    assign may_read = ((to_read_queue_m_axis_tvalid & ((~reads_data) | packet_queue_m_axis_tvalid)) & read_op_queue_s_axis_tready);
     assign to_read_take = reads;
     assign reads_packet = (reads & reads_data);
     assign packet_take = reads_packet;
@@ -1034,7 +1053,7 @@ module transmitter (
     assign to_look_new_entry[84:61] = to_read_queue_m_axis_tdata[82:59];
     assign to_look_entry = to_look_new_entry;
     assign looks_data = (to_look_queue_m_axis_tdata[0] | to_look_queue_m_axis_tdata[1]);
-    assign looks = ((to_look_queue_m_axis_tvalid & ((~looks_data) | read_queue_m_axis_tvalid)) & lookup_queue_s_axis_tready);
+    assign may_look = ((to_look_queue_m_axis_tvalid & ((~looks_data) | read_queue_m_axis_tvalid)) & lookup_queue_s_axis_tready);
     assign to_look_take = looks;
     assign read_take = (looks & looks_data);
     assign look_ends = ((looks & looks_data) & (read_queue_m_axis_tdata != 2'h0));
@@ -1053,17 +1072,14 @@ module transmitter (
     assign to_finish_new_entry[60:29] = to_look_queue_m_axis_tdata[60:29];
     assign to_finish_new_entry[84:61] = to_look_queue_m_axis_tdata[84:61];
     assign to_finish_entry = to_finish_new_entry;
-    assign finishes = (((((to_finish_queue_m_axis_tvalid & looked_queue_m_axis_tvalid) & data_queue_s_axis_tready) & fetch_queue_s_axis_tready) & align_queue_s_axis_tready) & charge_queue_s_axis_tready);
+    assign may_finish = (((((to_finish_queue_m_axis_tvalid & looked_queue_m_axis_tvalid) & data_queue_s_axis_tready) & fetch_queue_s_axis_tready) & align_queue_s_axis_tready) & charge_queue_s_axis_tready);
     assign to_finish_take = finishes;
     assign looked_take = finishes;
     assign finish_data = (to_finish_queue_m_axis_tdata[0] | to_finish_queue_m_axis_tdata[1]);
     assign finishes_data = (finishes & finish_data);
     assign found_take = finishes_data;
-    assign finish_known = (finishes & looked_queue_m_axis_tdata[0]);
+    assign may_know = ((may_finish & looked_queue_m_axis_tdata[0]) & (~finishes));
     assign finish_bytes = (found_queue_m_axis_tdata[102:90] & {13{finish_data}});
-    assign has_payload = (finish_known & (|finish_bytes));
-    assign finish_send = (finish_data & found_queue_m_axis_tdata[25]);
-    assign finish_write = (finish_data & (~found_queue_m_axis_tdata[25]));
     assign value_1 = found_queue_m_axis_tdata[25:24];
     assign opcode = finish_data ? ({6'h0, value_1} + 8'h0)
         : 8'h12;
@@ -1092,7 +1108,7 @@ module transmitter (
     assign data_new_entry[523:460] = found_queue_m_axis_tdata[318:255];
     assign data_new_entry[547:524] = found_queue_m_axis_tdata[190:167];
     assign data_entry = data_new_entry;
-    assign data_gates[0] = finish_data;
+    assign data_gates[0] = finish_gate;
     assign data_gates[1] = finish_write;
     assign data_gates[2] = finish_send;
     assign data_keep = data_gates;
@@ -1113,8 +1129,7 @@ module transmitter (
     assign charge_entry = charge_new_entry;
     assign value_3 = (probes | retries);
     assign jobs_begun = ((5'h0 + {4'h0, takes}) + {4'h0, value_3});
-    assign sent_ends = (sends & sent_in_vain);
-    assign jobs_ended = ((((((5'h0 + {4'h0, route_blocks}) + {4'h0, sent_ends}) + {4'h0, dropped}) + {4'h0, pack_ends}) + {4'h0, look_ends}) + {4'h0, finishes});
+    assign jobs_ended = ((((((5'h0 + {4'h0, route_blocks}) + {4'h0, sent_ends}) + {4'h0, drops}) + {4'h0, pack_ends}) + {4'h0, look_ends}) + {4'h0, finishes});
     assign next_jobs = ((jobs + jobs_begun) - jobs_ended);
     assign unused_ready_queue_bits = ready_queue_s_axis_tready;
     assign unused_ready_queue = unused_ready_queue_bits;
@@ -1152,13 +1167,63 @@ module transmitter (
 
     always @(posedge clk) begin
         if (rst) begin
+            route_blocks <= 1'h0;
+            route_goes <= 1'h0;
+            sent_ends <= 1'h0;
+            sent_blocks <= 1'h0;
+            sent_goes <= 1'h0;
+            puts_send <= 1'h0;
+            takes <= 1'h0;
+            drops <= 1'h0;
+            probes <= 1'h0;
+            retries <= 1'h0;
+            news <= 1'h0;
             again <= 1'h0;
-            jobs <= 5'h0;
-            may_begin <= 1'h1;
+            packs <= 1'h0;
+            reads <= 1'h0;
+            looks <= 1'h0;
+            finishes <= 1'h0;
         end else begin
+            route_blocks <= (may_route_block & (~moves));
+            route_goes <= (may_route_go & (~moves));
+            sent_ends <= (may_sent_end & (~moves));
+            sent_blocks <= (may_sent_block & (~moves));
+            sent_goes <= (may_sent_go & (~moves));
+            puts_send <= (may_put_send & (~moves));
+            takes <= (may_take & (~moves));
+            drops <= (may_drop & (~moves));
+            probes <= (may_probe & (~moves));
+            retries <= (may_retry & (~moves));
+            news <= (may_new & (~moves));
             again <= next_again;
+            packs <= (may_pack & (~packs));
+            reads <= (may_read & (~reads));
+            looks <= (may_look & (~looks));
+            finishes <= (may_finish & (~finishes));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            finish_known <= 1'h0;
+            has_payload <= 1'h0;
+            finish_gate <= 1'h0;
+            finish_send <= 1'h0;
+            finish_write <= 1'h0;
+        end else if (1'h1) begin
+            finish_known <= may_know;
+            has_payload <= (may_know & (|finish_bytes));
+            finish_gate <= finish_data;
+            finish_send <= (finish_data & found_queue_m_axis_tdata[25]);
+            finish_write <= (finish_data & (~found_queue_m_axis_tdata[25]));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            jobs <= 5'h0;
+        end else begin
             jobs <= next_jobs;
-            may_begin <= (next_jobs < 5'hf);
         end
     end
 endmodule

@@ -1,7 +1,8 @@
 //! `transmitter`: every packet from the decision to send it to its header. Contract: [`metaroce_model::port::transmitter`].
 //!
 //! Queues between the contract's rules, in its order. A job's kind is two bits, `new` and `again`; a probe has neither. Conditions are of registers and of bits at the
-//! queues' heads; wide fields only move from head to entry, with a gate or none on the way.
+//! queues' heads, and end in a register `RULEs` for each rule, which in the next clock enables what the rule does; wide fields only move from head to entry, with a gate or
+//! none on the way.
 
 use super::queue::Queue;
 use crate::hdl::{
@@ -119,16 +120,33 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let fetch = output("fetch", "fetch", 1);
     let align = output("align", "align", jobs);
 
-    // Jobs under way. Room for two, since two may begin in a clock.
+    // Jobs under way. Room for two, since two may begin in a clock: J is a power of two, so there is unless they are J or J - 1.
     let count_bits = index_bits(jobs) + 1;
     let under_way = b.register("jobs", count_bits);
-    let may_begin = b.register_reset("may_begin", 1, 1);
+    let may_begin = under_way
+        .lt(&b.lit(u64::from(jobs - 1), count_bits))
+        .named("may_begin");
+
+    // A rule happens when its register is set, which its condition does a clock before. The first four wait for each other, the rest for themselves.
+    let moves = b.forward("moves", 1);
+    let moved = |name: &str, condition: &Signal| {
+        let happens = b.register(name, 1);
+        b.clocked(&happens, &(condition & !&moves));
+        happens
+    };
+    let ahead = |name: &str, condition: &Signal| {
+        let happens = b.register(name, 1);
+        b.clocked(&happens, &(condition & !&happens));
+        happens
+    };
 
     // route: the heads are a new job without a path, or a job to be given to `sack_tx`.
     let has_route = (&routed.valid() & &to_route.valid() & &sack.room()).named("has_route");
     let not_found = (to_route.get("new") & !routed.get("found")).named("not_found");
-    let routes = (&has_route & &(!&not_found | &schedule.room())).named("routes");
-    let route_blocks = (&routes & &not_found).named("route_blocks");
+    let may_block = (&has_route & &not_found & &schedule.room()).named("may_route_block");
+    let route_blocks = moved("route_blocks", &may_block);
+    let goes = moved("route_goes", &(&has_route & &!&not_found).named("may_route_go"));
+    let routes = &goes | &route_blocks;
     routed.take(&routes);
     to_route.take(&routes);
     let sack_code = |code: u8| b.lit(code.into(), 3);
@@ -140,7 +158,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
         &sack_code(sack_tx::op::PROBE),
     );
-    let goes = (&routes & &!&not_found).named("route_goes");
     sack.put(&goes, &[&sack_op, &routed.get("path"), &now]);
     to_send.put(
         &goes,
@@ -161,10 +178,16 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let in_vain = sacked.get("status").is(sack_tx::status::FULL.into()) & (&send_new | &send_again);
     let in_vain = in_vain.named("sent_in_vain");
     let has_sent = (&sacked.valid() & &to_send.valid() & &path.room() & &next_op.room()).named("has_sent");
-    let sends = (&has_sent & &!&route_blocks & &(!&send_new | &schedule.room())).named("sends");
-    let sent_blocks = (&sends & &in_vain & &send_new).named("sent_blocks");
-    let sent_goes = (&sends & &!&in_vain).named("sent_goes");
-    let puts_send = (&sent_goes & &(&send_new | &send_again)).named("puts_send");
+    let may_send = (&has_sent & &!&may_block & &(!&send_new | &schedule.room())).named("may_send");
+    let may_end = (&may_send & &in_vain).named("may_sent_end");
+    let may_send_block = (&may_end & &send_new).named("may_sent_block");
+    let may_go = (&may_send & &!&in_vain).named("may_sent_go");
+    let may_put_send = (&may_go & &(&send_new | &send_again)).named("may_put_send");
+    let sent_ends = moved("sent_ends", &may_end);
+    let sent_blocks = moved("sent_blocks", &may_send_block);
+    let sent_goes = moved("sent_goes", &may_go);
+    let puts_send = moved("puts_send", &may_put_send);
+    let sends = &sent_goes | &sent_ends;
     sacked.take(&sends);
     to_send.take(&sends);
     let stream_index =
@@ -196,7 +219,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // take: the next connection that may send. BLOCK goes before it.
     let blocks = (&route_blocks | &sent_blocks).named("blocks");
-    let takes = (&ready.valid() & &may_begin & &schedule.room() & &!&blocks).named("takes");
+    let no_block = !(&may_block | &may_send_block);
+    let may_take = (&ready.valid() & &may_begin & &schedule.room() & &no_block).named("may_take");
+    let takes = moved("takes", &may_take);
     ready.take(&takes);
     let blocked = b.mux(
         "blocked_connection",
@@ -216,12 +241,20 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // enter: a probe, a path with something pending, or a new packet.
     let again = b.register("again", 1);
     let has_new = (&scheduled.valid() & &scheduled.get("taken")).named("has_new");
-    let dropped = (&scheduled.valid() & &!scheduled.get("taken")).named("dropped");
-    let path_free = (&path.room() & &!&puts_send).named("path_free");
-    let probes = (&path_free & &probe.valid() & &may_begin).named("probes");
-    let may_retry = &path_free & &retry.valid() & &may_begin & &take.room();
-    let retries = (&may_retry & &!&probe.valid() & &!(&again & &has_new)).named("retries");
-    let news = (&path_free & &has_new & &!&(&probes | &retries)).named("news");
+    let may_drop = (&scheduled.valid() & &!scheduled.get("taken")).named("may_drop");
+    let dropped = moved("drops", &may_drop);
+    let path_free = (&path.room() & &!&may_put_send).named("path_free");
+    let has_probe = &probe.valid() & &may_begin;
+    let has_retry = &retry.valid() & &may_begin & &take.room() & &!(&again & &has_new);
+    let may_probe = (&path_free & &has_probe).named("may_probe");
+    let may_retry = (&path_free & &has_retry & &!&has_probe).named("may_retry");
+    let may_new = (&path_free & &has_new & &!(&has_probe | &has_retry)).named("may_new");
+    let probes = moved("probes", &may_probe);
+    let retries = moved("retries", &may_retry);
+    let news = moved("news", &may_new);
+    let happen = [&routes, &sends, &takes, &dropped, &probes, &retries, &news];
+    let any = happen.into_iter().cloned().reduce(|any, one| any | one);
+    b.drive("moves", &any.expect("there are rules"));
     let next_again = b.select(
         "next_again",
         &[(&retries, &b.lit(1, 1)), (&news, &b.lit(0, 1))],
@@ -260,7 +293,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // pack: the packet's descriptor is kept or read.
     let (pack_new, pack_again) = (to_pack.get("new"), to_pack.get("again"));
-    let packs = (&to_pack.valid() & &(!&pack_new | &next.valid()) & &packet_op.room()).named("packs");
+    let may_pack = (&to_pack.valid() & &(!&pack_new | &next.valid()) & &packet_op.room()).named("may_pack");
+    let packs = ahead("packs", &may_pack);
     to_pack.take(&packs);
     next.take(&(&packs & &pack_new));
     let none = next
@@ -304,7 +338,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // read: the descriptor's request.
     let read_data = (to_read.get("new") | to_read.get("again")).named("reads_data");
-    let reads = (&to_read.valid() & &(!&read_data | &packet.valid()) & &read_op.room()).named("reads");
+    let may_read = (&to_read.valid() & &(!&read_data | &packet.valid()) & &read_op.room()).named("may_read");
+    let reads = ahead("reads", &may_read);
     to_read.take(&reads);
     let reads_packet = (&reads & &read_data).named("reads_packet");
     packet.take(&reads_packet);
@@ -326,7 +361,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // look: who is at the other end.
     let look_data = (to_look.get("new") | to_look.get("again")).named("looks_data");
-    let looks = (&to_look.valid() & &(!&look_data | &read.valid()) & &lookup.room()).named("looks");
+    let may_look = (&to_look.valid() & &(!&look_data | &read.valid()) & &lookup.room()).named("may_look");
+    let looks = ahead("looks", &may_look);
     to_look.take(&looks);
     read.take(&(&looks & &look_data));
     let none = read
@@ -349,8 +385,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
     );
 
-    // finish: the header, what to fetch, and the charge.
-    let finishes = [
+    // finish: the header, what to fetch, and the charge. What the heads are was known a clock before, too.
+    let may_finish = [
         &looked.valid(),
         &data.room(),
         &fetch.room(),
@@ -359,18 +395,23 @@ pub fn unit(params: &Params) -> Rc<Module> {
     ]
     .into_iter()
     .fold(to_finish.valid().clone(), |all, condition| all & condition)
-    .named("finishes");
+    .named("may_finish");
+    let finishes = ahead("finishes", &may_finish);
     to_finish.take(&finishes);
     looked.take(&finishes);
     // A probe has no request: the head of `found` is nothing then, or another job's.
     let is_data = (to_finish.get("new") | to_finish.get("again")).named("finish_data");
     found.take(&(&finishes & &is_data).named("finishes_data"));
-    let known = (&finishes & &looked.get("known")).named("finish_known");
+    let may_know = (&may_finish & &looked.get("known") & &!&finishes).named("may_know");
+    let always = b.lit(1, 1);
+    let stage = |name: &str, value: &Signal| b.stage(name, &always, value);
+    let known = stage("finish_known", &may_know);
     let bytes = found.get("bytes").gated(&is_data).named("finish_bytes");
-    let has_payload = (&known & &bytes.any()).named("has_payload");
+    let has_payload = stage("has_payload", &(&may_know & &bytes.any()));
     let request_kind = found.get("kind");
-    let is_send = (&is_data & request_kind.bit(1)).named("finish_send");
-    let is_write = (&is_data & !request_kind.bit(1)).named("finish_write");
+    let gate_data = stage("finish_gate", &is_data);
+    let is_send = stage("finish_send", &(&is_data & request_kind.bit(1)));
+    let is_write = stage("finish_write", &(&is_data & !request_kind.bit(1)));
     let opcode = b.mux(
         "opcode",
         &is_data,
@@ -396,7 +437,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     data.put_gated(
         &known,
         &header.iter().collect::<Vec<_>>(),
-        &[&is_data, &is_write, &is_send],
+        &[&gate_data, &is_write, &is_send],
     );
     let local = found.get("local");
     fetch.put(&has_payload, &[&local, &bytes]);
@@ -432,7 +473,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
             .named(name)
     };
     let begun = sum("jobs_begun", &[&takes, &(&probes | &retries)]);
-    let sent_ends = (&sends & &in_vain).named("sent_ends");
     let ended = sum(
         "jobs_ended",
         &[
@@ -446,42 +486,47 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
     let next_jobs = (&under_way + &begun - &ended).named("next_jobs");
     b.clocked(&under_way, &next_jobs);
-    // J is a power of two: two fewer or less, unless it is J or J - 1.
-    let most = b.lit(u64::from(jobs - 1), count_bits);
-    b.clocked(&may_begin, &next_jobs.lt(&most));
     b.finish()
 }
 
 /// Lines to break one at a time; the lockstep must find each.
 #[rustfmt::skip]
-pub const MUTATIONS: [Mutation; 37] = [
+pub const MUTATIONS: [Mutation; 45] = [
     // Conditions of the rules.
     Mutation { signal: "has_route", fault: Fault::Operator },
     Mutation { signal: "not_found", fault: Fault::Operator },
-    Mutation { signal: "routes", fault: Fault::Zero },
-    Mutation { signal: "route_goes", fault: Fault::Operator },
+    Mutation { signal: "route_blocks", fault: Fault::Zero },
+    Mutation { signal: "may_route_go", fault: Fault::Operator },
     Mutation { signal: "has_sent", fault: Fault::Operator },
     Mutation { signal: "sent_in_vain", fault: Fault::Operator },
-    Mutation { signal: "sends", fault: Fault::Operator },
-    Mutation { signal: "sent_blocks", fault: Fault::Zero },
-    Mutation { signal: "puts_send", fault: Fault::Operator },
+    Mutation { signal: "may_send", fault: Fault::Operator },
+    Mutation { signal: "may_sent_block", fault: Fault::Operator },
+    Mutation { signal: "may_put_send", fault: Fault::Operator },
     Mutation { signal: "blocks", fault: Fault::Operator },
-    Mutation { signal: "takes", fault: Fault::Operator },
-    Mutation { signal: "probes", fault: Fault::Operator },
-    Mutation { signal: "retries", fault: Fault::Operator },
-    Mutation { signal: "news", fault: Fault::Operator },
-    Mutation { signal: "dropped", fault: Fault::Zero },
-    Mutation { signal: "packs", fault: Fault::Operator },
+    Mutation { signal: "may_take", fault: Fault::Operator },
+    Mutation { signal: "may_probe", fault: Fault::Operator },
+    Mutation { signal: "may_retry", fault: Fault::Operator },
+    Mutation { signal: "may_new", fault: Fault::Operator },
+    Mutation { signal: "may_drop", fault: Fault::Operator },
+    Mutation { signal: "may_pack", fault: Fault::Operator },
     Mutation { signal: "pack_ends", fault: Fault::Zero },
-    Mutation { signal: "reads", fault: Fault::Operator },
+    Mutation { signal: "may_read", fault: Fault::Operator },
     Mutation { signal: "reads_data", fault: Fault::Operator },
     Mutation { signal: "request_found", fault: Fault::Operator },
-    Mutation { signal: "looks", fault: Fault::Operator },
+    Mutation { signal: "may_look", fault: Fault::Operator },
     Mutation { signal: "look_ends", fault: Fault::Zero },
-    Mutation { signal: "finishes", fault: Fault::Operator },
+    Mutation { signal: "may_finish", fault: Fault::Operator },
     Mutation { signal: "finishes_data", fault: Fault::Operator },
-    Mutation { signal: "finish_known", fault: Fault::Operator },
-    Mutation { signal: "has_payload", fault: Fault::Operator },
+    Mutation { signal: "may_know", fault: Fault::Operator },
+    Mutation { signal: "has_payload", fault: Fault::Zero },
+    Mutation { signal: "may_route_block", fault: Fault::Operator },
+    Mutation { signal: "may_sent_end", fault: Fault::Operator },
+    Mutation { signal: "may_sent_go", fault: Fault::Operator },
+    Mutation { signal: "path_free", fault: Fault::Operator },
+    Mutation { signal: "moves", fault: Fault::Zero },
+    Mutation { signal: "packs", fault: Fault::Operator },
+    Mutation { signal: "finish_gate", fault: Fault::Zero },
+    Mutation { signal: "finish_send", fault: Fault::Zero },
     // What they give.
     Mutation { signal: "route_op", fault: Fault::Invert },
     Mutation { signal: "schedule_op", fault: Fault::Invert },

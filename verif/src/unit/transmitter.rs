@@ -2,7 +2,7 @@
 //!
 //! A connection may send anew once its TAKE was in vain, its BLOCK was taken or its packet was cut; a path once its TAKE was taken. What a table says is drawn when it answers, and agrees with what it was
 //! asked: paths are of the connection, packets within their messages. What the contract does not look at is garbage. The unit's queues and jobs are kept here too, by the contract's rules and without their
-//! fields, for the bins.
+//! fields, for the bins, which tell of the clock of a decision.
 
 use crate::{
     answers::Answers,
@@ -341,9 +341,11 @@ struct State {
     to_finish: VecDeque<(Kind, Request)>,
     /// Entries of each of [`OUTPUTS`].
     outputs: [usize; 12],
+    /// What happens in this clock.
+    decided: Rules,
 }
 
-/// What happens in a clock: each rule with its head.
+/// What is decided in a clock, and happens in the next: each rule with its head.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rules {
     takes: bool,
@@ -361,10 +363,13 @@ struct Rules {
     finishes: Option<(Kind, Request, bool)>,
 }
 
-/// What happened in the clock before.
+/// What was decided last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
+    /// Those that are decided together, when one of them could be.
     rules: Rules,
+    /// *finish* of the clock before.
+    finished: Option<(Kind, Request, bool)>,
     /// The outputs of these names were offered.
     data: bool,
     fetch: bool,
@@ -556,8 +561,9 @@ impl Stimulus<Unit> for Transmitter {
                     .hit(HELD + index, !is_taken && self.unit.outputs[index] > 0);
                 self.unit.outputs[index] -= usize::from(is_taken);
             }
-            self.unit.apply(&rules);
-            self.last = self.last.then(rules, outputs);
+            let happening = std::mem::replace(&mut self.unit.decided, rules);
+            self.unit.apply(&happening);
+            self.last = self.last.then(happening, rules, outputs);
             self.clock(&inputs, outputs, taken);
         }
         inputs
@@ -589,6 +595,17 @@ fn taken(outputs: &Outputs, ready: [bool; 12]) -> [bool; 12] {
 }
 
 impl Rules {
+    /// One of those happens that are decided together.
+    fn moves(&self) -> bool {
+        self.takes
+            || self.dropped
+            || self.probes
+            || self.retries
+            || self.news
+            || self.routes.is_some()
+            || self.sends.is_some()
+    }
+
     /// *block*: of *route*, and of *sent*.
     fn blocks(&self) -> [bool; 2] {
         [
@@ -620,14 +637,15 @@ impl Rules {
 }
 
 impl Last {
-    fn then(self, rules: Rules, outputs: &Outputs) -> Self {
+    fn then(self, happening: Rules, rules: Rules, outputs: &Outputs) -> Self {
         let entered = match (rules.news, rules.retries) {
             (true, _) => [Some(Kind::New), self.entered[0]],
             (_, true) => [Some(Kind::Again), self.entered[0]],
             _ => self.entered,
         };
         Self {
-            rules,
+            rules: if happening.moves() { self.rules } else { rules },
+            finished: happening.finishes,
             data: outputs.m_axis_data_tvalid,
             fetch: outputs.m_axis_fetch_tvalid,
             entered,
@@ -646,9 +664,29 @@ impl State {
         self.outputs[output] < most
     }
 
-    /// The rules that hold.
+    /// What is decided.
     #[inline]
     fn rules(&self, most: usize) -> Rules {
+        let mut rules = self.holding(most);
+        if self.decided.moves() {
+            rules = Rules {
+                packs: rules.packs,
+                reads: rules.reads,
+                looks: rules.looks,
+                finishes: rules.finishes,
+                ..Rules::default()
+            };
+        }
+        rules.packs = rules.packs.filter(|_| self.decided.packs.is_none());
+        rules.reads = rules.reads.filter(|_| self.decided.reads.is_none());
+        rules.looks = rules.looks.filter(|_| self.decided.looks.is_none());
+        rules.finishes = rules.finishes.filter(|_| self.decided.finishes.is_none());
+        rules
+    }
+
+    /// The rules that hold of the state.
+    #[inline]
+    fn holding(&self, most: usize) -> Rules {
         let may_begin = self.jobs + 2 <= most;
         let schedule_room = self.has_room(output::SCHEDULE);
         let mut rules = Rules::default();
@@ -1369,7 +1407,7 @@ impl Transmitter {
                 answered && full == [false; 3] && align_full,
                 answered && full == [false, false, true] && !align_full,
                 answered && head == Some(Kind::Probe) && full == [false; 3] && align_full,
-                rules.finishes.is_some() && self.last.rules.finishes.is_some_and(|(_, _, known)| !known),
+                rules.finishes.is_some() && self.last.finished.is_some_and(|(_, _, known)| !known),
                 rules.finishes.is_some() && self.last.data,
                 rules.finishes.is_some() && self.last.fetch,
                 fetches && lane == 0,
