@@ -4,15 +4,15 @@
 //! Output queues `packet_op` (stream `m_axis_packet`), `read_op` (`m_axis_read`); output registers `sack`, `path`, `count`, `error`. Counts: `jobs` (acknowledgements under way), `walking` (packets asked for and not given to `count`).
 //!
 //! # Rules
-//! - *admit*: `s_axis_ack_tready` = `jobs < J`, and `sack` and `error` have room, outside the clear. An accepted ACK: ACKNOWLEDGE of path `connection * paths + path` with PSN, vector, echo and `now` to `sack`; to `contexts` the path, `marked`, and the sample `rtt = (now - echo - hold) mod 2^timestamp_bits` with `rtt_valid` = `hold` is not 65535 and `rtt < 2^(timestamp_bits-1)`,
+//! - *admit*: `s_axis_ack_tready` is decided ahead: `jobs < J`, and `sack` and `error` have room, outside the clear. An accepted ACK: ACKNOWLEDGE of path `connection * paths + path` with PSN, vector, echo and `now` to `sack`; to `contexts` the path, `marked`, and the sample `rtt = (now - echo - hold) mod 2^timestamp_bits` with `rtt_valid` = `hold` is not 65535 and `rtt < 2^(timestamp_bits-1)`,
 //!   cut to `2^rtt_bits - 1`; `jobs` + 1. An accepted NAK: of code ReceiverNotReady only an event; otherwise to `error` its stream index (`connection * streams + stream mod streams`), message and code.
 //! - A machine takes one acknowledgement after the other. In *idle*, the first that applies:
 //!   1. `init` has an entry: it is taken, `retired` = its PSN and `marked` = 0 are written for its path.
 //!   2. `sacked` and `contexts` have entries: they are taken, `jobs` - 1. A status that is not DONE is an event, and the machine stays. Otherwise the memory's word of the path is read, and the machine goes through *read* (2 clocks) to *apply*.
 //! - *apply*: waits until `path` has room. If `acknowledged` or `holes + lost_again` is not 0: ACKNOWLEDGE of the path at `now` to `path`, with `acknowledged`, `lost = holes + lost_again` (at most the largest that fits), `marked = min((context's marked - marked kept) mod 2^16, acknowledged)`, and the sample, valid if it was and `acknowledged` is not 0. The machine goes to *walk*.
-//! - *walk*: if `retired` is not `base` (the PSN of `sacked`), `packet_op` has room and `walking < J`: READ of path and `retired` to `packet_op`, `retired` + 1, `walking` + 1. If it is: the word is written with `retired` and the context's `marked`, and the machine goes to *idle*.
+//! - *walk* (each step is decided ahead): if `retired` is not `base` (the PSN of `sacked`), `packet_op` has room and `walking < J`: READ of path and `retired` to `packet_op`, `retired` + 1, `walking` + 1. If it is: the word is written with `retired` and the context's `marked`, and the machine goes to *idle*.
 //! - *read*: `packet` has an entry and `read_op` has room: READ of the stream's index (`path / paths * streams + stream`), message and packet to `read_op`.
-//! - *count*: `read` has an entry and `count` has room: it is taken; stream, message, bytes and length to `count`; `walking` - 1. (If the status is not DONE nothing goes to `count`.)
+//! - *count* (decided ahead): `read` has an entry and `count` has room: it is taken; stream, message, bytes and length to `count`; `walking` - 1. (If the status is not DONE nothing goes to `count`.)
 //!
 //! `event_valid` is high in the clock after an event, with its code at `event_code` (0 otherwise); a NAK's event goes before one of the machine, which is lost if both happen at once.
 //! After reset `retired` and `marked` of every path are 0; the memory is cleared in the `connections * paths` clocks that follow the last clock with `rst` high, in which `s_axis_ack_tready` is low and the machine rests in *idle*.

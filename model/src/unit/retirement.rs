@@ -47,6 +47,12 @@ pub struct Retirement {
     error: Queue<(u16, u32, u8)>,
     event: Option<u8>,
     clearing: u32,
+    /// An acknowledgement is accepted in this clock if one is offered.
+    ready: bool,
+    /// *walk* takes a step in this clock, decided in the one before.
+    walks: bool,
+    /// *count* happens in this clock, decided in the one before.
+    counts: bool,
 }
 
 /// What is kept of a path.
@@ -135,6 +141,9 @@ impl Unit for Retirement {
             error: Queue::new(1),
             event: None,
             clearing: params.total_paths(),
+            ready: false,
+            walks: false,
+            counts: false,
         }
     }
 
@@ -147,7 +156,7 @@ impl Unit for Retirement {
         let count = self.count.head().copied().unwrap_or_default();
         let (error_stream, error_message, error_code) = self.error.head().copied().unwrap_or_default();
         Outputs {
-            s_axis_ack_tready: self.admits(),
+            s_axis_ack_tready: self.ready,
             s_axis_init_tready: self.init.has_room(),
             m_axis_path_tvalid: path.m_axis_path_tvalid,
             m_axis_path_path: path.m_axis_path_path,
@@ -185,10 +194,12 @@ impl Unit for Retirement {
             self.reset();
             return;
         }
-        let admits = self.admits() && inputs.s_axis_ack_tvalid;
+        let admits = self.ready && inputs.s_axis_ack_tvalid;
+        self.ready = self.admits() && !admits;
         let accepts_init = self.init.has_room() && inputs.s_axis_init_tvalid;
         let reads = !self.packet.is_empty() && self.read_op.has_room();
-        let counts = !self.read.is_empty() && self.count.has_room();
+        let counts = self.counts;
+        self.counts = !counts && !self.read.is_empty() && self.count.has_room();
         let path_room = self.path.has_room();
         let may_walk = self.packet_op.has_room() && self.walking < self.most_jobs;
         let clearing = self.clearing > 0;
@@ -231,7 +242,14 @@ impl Unit for Retirement {
                 Machine::Read(1, sacked, context) => Machine::Apply(sacked, context),
                 Machine::Read(clocks, sacked, context) => Machine::Read(clocks - 1, sacked, context),
                 Machine::Apply(sacked, context) if path_room => self.apply(sacked, context, inputs.now),
-                Machine::Walk(retired, sacked, context) => self.walk(retired, sacked, context, may_walk),
+                Machine::Walk(retired, sacked, context) if self.walks => {
+                    self.walks = false;
+                    self.walk(retired, sacked, context)
+                }
+                Machine::Walk(retired, sacked, _) => {
+                    self.walks = retired == sacked.base || may_walk;
+                    self.machine
+                }
                 waiting @ Machine::Apply(..) => waiting,
             };
         }
@@ -247,6 +265,7 @@ impl Unit for Retirement {
     #[inline]
     fn rests(&self) -> bool {
         self.clearing == 0
+            && self.ready
             && self.event.is_none()
             && matches!(self.machine, Machine::Idle)
             && self.sacked.is_empty()
@@ -292,6 +311,7 @@ impl Retirement {
         self.count.clear();
         self.error.clear();
         self.event = None;
+        (self.ready, self.walks, self.counts) = (false, false, false);
         self.clearing = self.words.len() as u32;
     }
 
@@ -401,16 +421,13 @@ impl Retirement {
     }
 
     #[inline]
-    fn walk(&mut self, retired: u32, sacked: Sacked, context: Context, may_walk: bool) -> Machine {
+    fn walk(&mut self, retired: u32, sacked: Sacked, context: Context) -> Machine {
         if retired == sacked.base {
             self.words[usize::from(context.path)] = Word {
                 retired,
                 marked: context.marked,
             };
             return Machine::Idle;
-        }
-        if !may_walk {
-            return Machine::Walk(retired, sacked, context);
         }
         self.packet_op.put((context.path, retired));
         self.walking += 1;

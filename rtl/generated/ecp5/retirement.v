@@ -155,7 +155,8 @@ module retirement (
     wire error_queue_m_axis_tvalid;
     wire [37:0] error_queue_m_axis_tdata;
     reg [4:0] jobs;
-    wire ready;
+    wire may_accept;
+    reg ready;
     wire accepted;
     wire is_nak;
     wire is_not_ready;
@@ -189,7 +190,7 @@ module retirement (
     reg its_rtt_valid;
     reg [23:0] retired;
     wire at_base;
-    wire ends;
+    reg ends;
     wire word_write;
     wire [6:0] word_path;
     wire [39:0] word;
@@ -198,11 +199,12 @@ module retirement (
     wire [15:0] word_marked;
     reg [15:0] marked_since;
     wire applies;
-    wire changes;
+    reg changes;
     wire [8:0] marked_at_most;
     wire [86:0] path_new_entry;
     reg [4:0] walking;
-    wire walks;
+    reg walks;
+    wire may_step;
     wire [30:0] packet_op_new_entry;
     wire [23:0] next_retired;
     wire reads;
@@ -210,7 +212,8 @@ module retirement (
     (* maybe_unused *) wire unused_packet_path;
     wire [5:0] request_stream;
     wire [33:0] read_op_new_entry;
-    wire counts;
+    reg counts;
+    wire may_count;
     wire [74:0] count_new_entry;
     wire [4:0] next_jobs;
     wire [4:0] next_walking;
@@ -422,9 +425,9 @@ module retirement (
     assign m_axis_error_stream = error_queue_m_axis_tdata[5:0];
     assign m_axis_error_message = error_queue_m_axis_tdata[29:6];
     assign m_axis_error_code = error_queue_m_axis_tdata[37:30];
-    assign ready = ((sack_queue_s_axis_tready & error_queue_s_axis_tready) & (~((jobs == 5'h10) | clearing)));
-    assign s_axis_ack_tready = ready;
+    assign may_accept = ((sack_queue_s_axis_tready & error_queue_s_axis_tready) & (~((jobs == 5'h10) | clearing)));
     assign accepted = (s_axis_ack_tvalid & ready);
+    assign s_axis_ack_tready = ready;
     assign is_nak = (s_axis_ack_opcode == 8'h11);
     assign is_not_ready = (s_axis_ack_code == 8'h1);
     assign admits = (accepted & (~is_nak));
@@ -465,7 +468,6 @@ module retirement (
     assign value_1 = sacked_queue_m_axis_tdata[43:35];
     assign value_2 = sacked_queue_m_axis_tdata[52:44];
     assign at_base = (retired == base);
-    assign ends = (state_walk & at_base);
     assign word_write = (clearing | (takes_init | ends));
     assign word_path = clearing ? sweep_index
         : takes_init ? init_queue_m_axis_tdata[6:0]
@@ -475,7 +477,6 @@ module retirement (
     assign word_retired = words_read_data[23:0];
     assign word_marked = words_read_data[39:24];
     assign applies = (state_apply & path_queue_s_axis_tready);
-    assign changes = ((|acknowledged) | (|lost));
     assign marked_at_most = (marked_since < {7'h0, acknowledged}) ? marked_since[8:0]
         : acknowledged;
     assign path_put = (applies & changes);
@@ -487,7 +488,7 @@ module retirement (
     assign path_new_entry[54:35] = its_rtt;
     assign path_new_entry[86:55] = now;
     assign path_entry = path_new_entry;
-    assign walks = ((state_walk & (~at_base)) & (packet_op_queue_s_axis_tready & (~(walking == 5'h10))));
+    assign may_step = ((state_walk & (~at_base)) & (packet_op_queue_s_axis_tready & (~(walking == 5'h10))));
     assign packet_op_put = walks;
     assign packet_op_new_entry[6:0] = its_path;
     assign packet_op_new_entry[30:7] = retired;
@@ -505,7 +506,7 @@ module retirement (
     assign read_op_new_entry[13:6] = packet_queue_m_axis_tdata[16:9];
     assign read_op_new_entry[33:14] = packet_queue_m_axis_tdata[36:17];
     assign read_op_entry = read_op_new_entry;
-    assign counts = (read_queue_m_axis_tvalid & count_queue_s_axis_tready);
+    assign may_count = (read_queue_m_axis_tvalid & count_queue_s_axis_tready);
     assign read_take = counts;
     assign count_put = (counts & (read_queue_m_axis_tdata[1:0] == 2'h0));
     assign count_new_entry[5:0] = read_queue_m_axis_tdata[7:2];
@@ -549,6 +550,14 @@ module retirement (
 
     always @(posedge clk) begin
         if (rst) begin
+            ready <= 1'h0;
+        end else begin
+            ready <= (may_accept & (~accepted));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             base <= 24'h0;
             acknowledged <= 9'h0;
             lost <= 10'h0;
@@ -569,9 +578,33 @@ module retirement (
 
     always @(posedge clk) begin
         if (rst) begin
+            ends <= 1'h0;
+        end else begin
+            ends <= ((state_walk & at_base) & (~ends));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             marked_since <= 16'h0;
         end else if (state_read_2) begin
             marked_since <= (its_marked - word_marked);
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            changes <= 1'h0;
+        end else if (1'h1) begin
+            changes <= ((|acknowledged) | (|lost));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            walks <= 1'h0;
+        end else begin
+            walks <= (may_step & (~walks));
         end
     end
 
@@ -589,6 +622,7 @@ module retirement (
             state_read_2 <= 1'h0;
             state_apply <= 1'h0;
             state_walk <= 1'h0;
+            counts <= 1'h0;
             jobs <= 5'h0;
             walking <= 5'h0;
             event_valid_register <= 1'h0;
@@ -597,7 +631,8 @@ module retirement (
             state_read_1 <= begins;
             state_read_2 <= state_read_1;
             state_apply <= (state_read_2 | (state_apply & (~applies)));
-            state_walk <= (applies | (state_walk & (~at_base)));
+            state_walk <= (applies | (state_walk & (~ends)));
+            counts <= (may_count & (~counts));
             jobs <= next_jobs;
             walking <= next_walking;
             event_valid_register <= (nak_event | machine_event);

@@ -113,9 +113,11 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let job_bits = index_bits(jobs) + 1;
     let under_way = b.register("jobs", job_bits);
     let full = under_way.is(u64::from(jobs));
-    let ready = (&sack.room() & &error.room() & &!&(&full | &sweep.clearing)).named("ready");
-    b.drive("s_axis_ack_tready", &ready);
+    let may_accept = (&sack.room() & &error.room() & &!&(&full | &sweep.clearing)).named("may_accept");
+    let ready = b.register("ready", 1);
     let accepted = (offered("tvalid") & &ready).named("accepted");
+    b.clocked(&ready, &(&may_accept & &!&accepted));
+    b.drive("s_axis_ack_tready", &ready);
     let is_nak = offered("opcode").is(Opcode::Nak.value().into()).named("is_nak");
     let not_ready = offered("code")
         .is(NakCode::ReceiverNotReady.value().into())
@@ -182,7 +184,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     let retired = b.register("retired", params.psn_bits);
     let at_base = retired.eq(&base).named("at_base");
-    let ends = (&walk & &at_base).named("ends");
+    let ends = b.register("ends", 1);
+    b.clocked(&ends, &(&walk & &at_base & &!&ends));
     let write = (&sweep.clearing | &(&takes_init | &ends)).named("word_write");
     let write_path = b.select(
         "word_path",
@@ -210,7 +213,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // apply.
     let applies = (&apply & &path.room()).named("applies");
-    let changes = (acknowledged.any() | lost.any()).named("changes");
+    let changes = b.stage("changes", &b.lit(1, 1), &(acknowledged.any() | lost.any()));
     let lost = lost.truncate(packet_counts) | lost.msb().sign_extend(packet_counts);
     let marked_bits = COUNT_BITS.max(packet_counts);
     let fewer = marked.extend(marked_bits).lt(&acknowledged.extend(marked_bits));
@@ -236,7 +239,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // walk.
     let walking = b.register("walking", job_bits);
     let may_walk = &packet_op.room() & &!walking.is(u64::from(jobs));
-    let walks = (&walk & &!&at_base & &may_walk).named("walks");
+    let walks = b.register("walks", 1);
+    let may_step = (&walk & &!&at_base & &may_walk).named("may_step");
+    b.clocked(&walks, &(&may_step & &!&walks));
     packet_op.put(&walks, &[&its_path, &retired]);
     let next_retired = b.mux(
         "next_retired",
@@ -248,7 +253,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     b.clocked(&read_1, &begins);
     b.clocked(&read_2, &read_1);
     b.clocked(&apply, &(&read_2 | &(&apply & &!&applies)));
-    b.clocked(&walk, &(&applies | &(&walk & &!&at_base)));
+    b.clocked(&walk, &(&applies | &(&walk & &!&ends)));
 
     // read, count.
     let reads = (&packet.valid() & &read_op.room()).named("reads");
@@ -261,7 +266,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &reads,
         &[&stream_index, &packet.get("message"), &packet.get("packet")],
     );
-    let counts = (&read.valid() & &count.room()).named("counts");
+    let counts = b.register("counts", 1);
+    let may_count = (&read.valid() & &count.room()).named("may_count");
+    b.clocked(&counts, &(&may_count & &!&counts));
     read.take(&counts);
     let there = read.get("status").is(request_table::status::DONE.into());
     count.put(
@@ -307,7 +314,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 #[rustfmt::skip]
 pub const MUTATIONS: [Mutation; 30] = [
     // What is admitted.
-    Mutation { signal: "ready", fault: Fault::Operator },
+    Mutation { signal: "may_accept", fault: Fault::Operator },
     Mutation { signal: "accepted", fault: Fault::Operator },
     Mutation { signal: "is_nak", fault: Fault::Operator },
     Mutation { signal: "is_not_ready", fault: Fault::Operator },
@@ -324,14 +331,14 @@ pub const MUTATIONS: [Mutation; 30] = [
     Mutation { signal: "word_path", fault: Fault::Zero },
     Mutation { signal: "marked_since", fault: Fault::Operator },
     Mutation { signal: "applies", fault: Fault::Operator },
-    Mutation { signal: "changes", fault: Fault::Operator },
     Mutation { signal: "changes", fault: Fault::Zero },
     Mutation { signal: "marked_at_most", fault: Fault::Zero },
-    Mutation { signal: "walks", fault: Fault::Operator },
+    Mutation { signal: "may_step", fault: Fault::Operator },
     Mutation { signal: "next_retired", fault: Fault::Increment },
     Mutation { signal: "retired", fault: Fault::Enable },
     // What follows.
     Mutation { signal: "reads", fault: Fault::Operator },
+    Mutation { signal: "may_count", fault: Fault::Operator },
     Mutation { signal: "counts", fault: Fault::Operator },
     Mutation { signal: "next_jobs", fault: Fault::Operator },
     Mutation { signal: "next_walking", fault: Fault::Operator },

@@ -253,13 +253,16 @@ struct State {
     count: usize,
     error: usize,
     machine: Machine,
+    /// Decided: an acknowledgement is accepted, a step is walked, a packet is counted.
+    ready: bool,
+    walks: bool,
+    counts: bool,
 }
 
 impl State {
     /// The unit's handshakes are those of these queues.
-    fn shows(&self, outputs: &Outputs, most: usize) -> bool {
-        let room = self.jobs < most && self.sack == 0 && self.error == 0;
-        outputs.s_axis_ack_tready == (self.clearing == 0 && room)
+    fn shows(&self, outputs: &Outputs) -> bool {
+        outputs.s_axis_ack_tready == self.ready
             && outputs.s_axis_init_tready == (self.init.len() < 2)
             && outputs.m_axis_sack_tvalid == (self.sack > 0)
             && outputs.m_axis_path_tvalid == (self.path > 0)
@@ -443,7 +446,7 @@ impl Stimulus<Unit> for Retirement {
             self.reset();
         } else {
             debug_assert!(
-                self.unit.shows(outputs, self.widths.jobs),
+                self.unit.shows(outputs),
                 "the queues kept here are not the unit's"
             );
             self.count_clock(&inputs, outputs, was_held);
@@ -840,7 +843,12 @@ impl Retirement {
         let jobs = self.widths.jobs;
         let unit = &mut self.unit;
         let finds = unit.packet > 0 && unit.read_op < 2;
-        let counts = !unit.read.is_empty() && unit.count == 0;
+        let counts = unit.counts;
+        unit.counts = !counts && !unit.read.is_empty() && unit.count == 0;
+        let accepts = unit.ready && inputs.s_axis_ack_tvalid;
+        let room = unit.jobs < jobs && unit.sack == 0 && unit.error == 0;
+        unit.ready = unit.clearing == 0 && room && !accepts;
+        let walks = std::mem::take(&mut unit.walks);
         let path_room = unit.path == 0;
         let may_walk = unit.packet_op < 2 && unit.walking < jobs;
         unit.sack -= usize::from(sacks);
@@ -891,16 +899,19 @@ impl Retirement {
                 unit.machine = Machine::Walk(Serial::new(self.widths.psn).distance(fate.from, fate.base));
             }
             Machine::Apply(_) => {}
-            Machine::Walk(0) => {
+            Machine::Walk(0) if walks => {
                 unit.machine = Machine::Idle;
                 last.walk_ended = true;
             }
-            Machine::Walk(left) if may_walk => {
+            Machine::Walk(left) if walks => {
                 unit.packet_op += 1;
                 unit.walking += 1;
                 unit.machine = Machine::Walk(left - 1);
             }
-            Machine::Walk(_) => last.walk_waited = true,
+            Machine::Walk(left) => {
+                unit.walks = left == 0 || may_walk;
+                last.walk_waited = !unit.walks;
+            }
         }
         if inputs.sacked_valid {
             unit.sacked.extend(self.to_answer.pop_front());
@@ -1007,7 +1018,7 @@ impl Retirement {
         };
         let walks = matches!(unit.machine, Machine::Walk(1..));
         let (packet_full, walking_full) = (unit.packet_op == 2, unit.walking == jobs);
-        let counts = !unit.read.is_empty() && unit.count == 0;
+        let counts = !unit.read.is_empty() && unit.count == 0 && !unit.counts;
         let head = unit.read.front().copied();
         let nak_event = accepted
             && inputs.s_axis_ack_opcode == Opcode::Nak.value()
