@@ -7,7 +7,7 @@
 //! - *look*: `taken` has an entry, `lookup` and `sack` have room. It is taken: LOOKUP of connection `path / paths` on its plane to `lookup`, ACKNOWLEDGE of the path to `sack`, what TAKE gave to `waiting`.
 //!   (Only now, so that the vector is never older than the echo: an echo claims that all that was sent before it has arrived or is in a hole.)
 //! - *refuse*: neither *take* nor *look* happens, `nak` has an entry, `jobs < J`, `lookup` has room. It is taken: LOOKUP of its connection and plane, the NAK to `waiting`; `jobs` + 1.
-//! - *finish*: `waiting` and `looked` have entries, for an acknowledgement `sacked` too, and `ack` has room. They are taken, `jobs` - 1. If the connection is known a header goes to `ack`: addresses and `dscp` as looked up, `connection` = the peer's number,
+//! - *finish* (decided ahead): `waiting` and `looked` have entries, for an acknowledgement `sacked` too, and `ack` has room. They are taken, `jobs` - 1. If the connection is known a header goes to `ack`: addresses and `dscp` as looked up, `connection` = the peer's number,
 //!   plane and path within the connection (`path mod paths`) the job's, `source_port` = [`SOURCE_PORT`] + the path within the connection, `timestamp` = `now`. ACK: `psn` = base, the vector, echo, hold, packets, marked, `hint` = `config_hint`, `window_state` 0; the NAK's fields 0. NAK: its stream, message and code; the ACK's fields 0.
 
 use super::Vector;

@@ -4,6 +4,7 @@
 //! Output registers: `lookup`, `check`, `match`, `sack`, `place`, `owe`, `nak`. A count `jobs`, of those under way.
 //!
 //! # Rules
+//! All are decided ahead.
 //! - *admit*: `s_axis_data_tready` = `jobs < J` and `lookup` has room. An accepted header goes to the three queues; LOOKUP of its connection and plane to `lookup`; `jobs` + 1.
 //! - *check*: `looked` and `to_check` have entries, `check` and `match` have room. Both heads are taken; `known` to `known`. To `check`: key, address and `domain`, with `bytes` for an opcode of Write, and 0 for others. For an opcode of Send also to `match`:
 //!   stream `connection * streams + stream mod streams`, number `receive`, offset and bytes.

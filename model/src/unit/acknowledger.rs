@@ -29,6 +29,8 @@ pub struct Acknowledger {
     lookup: Queue<(u16, u8)>,
     sack: Queue<u16>,
     ack: Queue<Outputs>,
+    /// *finish* happens in this clock, decided in the one before.
+    finishes: bool,
 }
 
 /// What `ack_table` gave.
@@ -83,6 +85,7 @@ impl Unit for Acknowledger {
             paths: params.paths as u16,
             most_jobs: jobs,
             jobs: 0,
+            finishes: false,
             due: Queue::new(params.total_paths() as usize),
             taken: Queue::new(jobs),
             looked: Queue::new(jobs),
@@ -125,11 +128,13 @@ impl Unit for Acknowledger {
         let takes = !self.due.is_empty() && may_begin && self.take.has_room();
         let looks = !self.taken.is_empty() && self.lookup.has_room() && self.sack.has_room();
         let refuses = !takes && !looks && !self.nak.is_empty() && may_begin && self.lookup.has_room();
-        let finishes = match self.waiting.head() {
+        let finishes = self.finishes;
+        self.finishes = match self.waiting.head() {
             Some(Job::Ack(_)) => !self.sacked.is_empty(),
             Some(Job::Nak(_)) => true,
             None => false,
-        } && !self.looked.is_empty()
+        } && !finishes
+            && !self.looked.is_empty()
             && self.ack.has_room();
 
         if inputs.m_axis_take_tready {
@@ -199,6 +204,7 @@ impl Acknowledger {
 
     fn reset(&mut self) {
         self.jobs = 0;
+        self.finishes = false;
         self.due.clear();
         self.taken.clear();
         self.looked.clear();

@@ -39,6 +39,16 @@ pub struct Receiver {
     owe: Queue<Outputs>,
     nak: Queue<Outputs>,
     event: u8,
+    decided: Decided,
+}
+
+/// Rules that happen in this clock, decided in the one before; `admits`: if a header is offered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decided {
+    admits: bool,
+    checks: bool,
+    judges: bool,
+    finishes: bool,
 }
 
 /// A packet's header, with what it is.
@@ -86,6 +96,7 @@ impl Unit for Receiver {
             owe: Queue::new(1),
             nak: Queue::new(1),
             event: 0,
+            decided: Decided::default(),
         }
     }
 
@@ -99,7 +110,7 @@ impl Unit for Receiver {
         let owe = self.owe.head().copied().unwrap_or_default();
         let nak = self.nak.head().copied().unwrap_or_default();
         Outputs {
-            s_axis_data_tready: self.admits(),
+            s_axis_data_tready: self.decided.admits,
             m_axis_lookup_tvalid: !self.lookup.is_empty(),
             m_axis_lookup_connection: connection,
             m_axis_lookup_plane: plane,
@@ -148,26 +159,18 @@ impl Unit for Receiver {
             self.reset();
             return;
         }
-        let admits = self.admits() && inputs.s_axis_data_tvalid;
-        let checks = !self.looked.is_empty() && self.check.has_room() && self.match_op.has_room();
-        let judges = !self.checked.is_empty()
-            && self
-                .to_judge
-                .head()
-                .is_some_and(|header| !header.send || !self.matched.is_empty())
-            && self.sack.has_room();
-        let finishes =
-            !self.sacked.is_empty() && self.place.has_room() && self.owe.has_room() && self.nak.has_room();
-
+        let decided = self.decided;
+        let admits = decided.admits && inputs.s_axis_data_tvalid;
+        self.decided = self.decide(admits);
         self.outputs_taken(inputs);
         self.event = 0;
-        if finishes {
+        if decided.finishes {
             self.finish();
         }
-        if judges {
+        if decided.judges {
             self.judge();
         }
-        if checks {
+        if decided.checks {
             self.check();
         }
         if admits {
@@ -179,6 +182,7 @@ impl Unit for Receiver {
     #[inline]
     fn rests(&self) -> bool {
         self.event == 0
+            && self.decided.admits
             && self.looked.is_empty()
             && self.checked.is_empty()
             && self.sacked.is_empty()
@@ -206,6 +210,7 @@ impl Receiver {
 
     fn reset(&mut self) {
         self.jobs = 0;
+        self.decided = Decided::default();
         self.to_check.clear();
         self.to_judge.clear();
         self.to_finish.clear();
@@ -225,9 +230,24 @@ impl Receiver {
         self.event = 0;
     }
 
+    /// What happens in the next clock. `admits`: a header is accepted in this one.
     #[inline]
-    fn admits(&self) -> bool {
-        self.jobs < self.most_jobs && self.lookup.has_room()
+    fn decide(&self, admits: bool) -> Decided {
+        let checks = !self.looked.is_empty() && self.check.has_room() && self.match_op.has_room();
+        let judges = !self.checked.is_empty()
+            && self
+                .to_judge
+                .head()
+                .is_some_and(|header| !header.send || !self.matched.is_empty())
+            && self.sack.has_room();
+        let finishes =
+            !self.sacked.is_empty() && self.place.has_room() && self.owe.has_room() && self.nak.has_room();
+        Decided {
+            admits: !admits && self.jobs < self.most_jobs && self.lookup.has_room(),
+            checks: checks && !self.decided.checks,
+            judges: judges && !self.decided.judges,
+            finishes: finishes && !self.decided.finishes,
+        }
     }
 
     #[inline]

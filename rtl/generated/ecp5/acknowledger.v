@@ -166,12 +166,15 @@ module acknowledger (
     wire [2:0] look_path;
     wire [5:0] waiting_new_entry;
     wire [47:0] refused_new_entry;
-    wire finishes;
+    reg finishes;
+    wire may_finish;
     wire uses_sack;
     wire uses_refusal;
     wire [7:0] opcode;
     wire [2:0] value_1;
-    wire finish_known;
+    reg finish_known;
+    reg gate_ack;
+    reg gate_nak;
     wire [674:0] ack_new_entry;
     wire [1:0] ack_gates;
     wire value_2;
@@ -431,7 +434,7 @@ module acknowledger (
     assign refused_new_entry[39:16] = nak_queue_m_axis_tdata[48:25];
     assign refused_new_entry[47:40] = nak_queue_m_axis_tdata[56:49];
     assign refused_entry = refused_new_entry;
-    assign finishes = ((waiting_queue_m_axis_tvalid & (looked_queue_m_axis_tvalid & (waiting_queue_m_axis_tdata[0] | sacked_queue_m_axis_tvalid))) & ack_queue_s_axis_tready);
+    assign may_finish = (((waiting_queue_m_axis_tvalid & (looked_queue_m_axis_tvalid & (waiting_queue_m_axis_tdata[0] | sacked_queue_m_axis_tvalid))) & ack_queue_s_axis_tready) & (~finishes));
     assign waiting_take = finishes;
     assign looked_take = finishes;
     assign uses_sack = (finishes & (~waiting_queue_m_axis_tdata[0]));
@@ -442,7 +445,6 @@ module acknowledger (
     assign opcode = waiting_queue_m_axis_tdata[0] ? 8'h11
         : 8'h10;
     assign value_1 = waiting_queue_m_axis_tdata[3:1];
-    assign finish_known = (finishes & looked_queue_m_axis_tdata[0]);
     assign ack_put = finish_known;
     assign ack_new_entry[47:0] = looked_queue_m_axis_tdata[78:31];
     assign ack_new_entry[95:48] = looked_queue_m_axis_tdata[158:111];
@@ -467,8 +469,8 @@ module acknowledger (
     assign ack_new_entry[666:643] = refused_queue_m_axis_tdata[39:16];
     assign ack_new_entry[674:667] = refused_queue_m_axis_tdata[47:40];
     assign ack_entry = ack_new_entry;
-    assign ack_gates[0] = (~waiting_queue_m_axis_tdata[0]);
-    assign ack_gates[1] = waiting_queue_m_axis_tdata[0];
+    assign ack_gates[0] = gate_ack;
+    assign ack_gates[1] = gate_nak;
     assign ack_keep = ack_gates;
     assign value_2 = (takes | refuses);
     assign next_jobs = ((jobs + {4'h0, value_2}) - {4'h0, finishes});
@@ -488,6 +490,26 @@ module acknowledger (
     assign unused_sacked_queue = unused_sacked_queue_bits;
     assign unused_waiting_queue_bits = waiting_queue_s_axis_tready;
     assign unused_waiting_queue = unused_waiting_queue_bits;
+
+    always @(posedge clk) begin
+        if (rst) begin
+            finishes <= 1'h0;
+        end else begin
+            finishes <= may_finish;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            finish_known <= 1'h0;
+            gate_ack <= 1'h0;
+            gate_nak <= 1'h0;
+        end else if (1'h1) begin
+            finish_known <= (may_finish & looked_queue_m_axis_tdata[0]);
+            gate_ack <= (~waiting_queue_m_axis_tdata[0]);
+            gate_nak <= waiting_queue_m_axis_tdata[0];
+        end
+    end
 
     always @(posedge clk) begin
         if (rst) begin

@@ -188,9 +188,9 @@ module receiver (
     wire judged_queue_m_axis_tvalid;
     wire [67:0] judged_queue_m_axis_tdata;
     reg [4:0] jobs;
-    reg may_begin;
-    wire ready;
+    reg ready;
     wire admits;
+    wire may_admit;
     wire [5:0] lookup_new_entry;
     wire is_probe;
     wire is_send;
@@ -206,18 +206,22 @@ module receiver (
     wire [172:0] to_check_new_entry;
     wire [97:0] to_judge_new_entry;
     wire [193:0] to_finish_new_entry;
-    wire checks;
+    wire may_check;
+    reg checks;
     wire known_new_entry;
     wire [116:0] check_new_entry;
     wire [74:0] match_new_entry;
-    wire judges;
+    wire may_judge;
+    reg judges;
     wire judges_send;
     wire [3:0] judgement;
+    reg [3:0] its_judgement;
     wire [63:0] address;
     wire [67:0] judged_new_entry;
     wire [1:0] sack_op;
     wire [32:0] sack_new_entry;
-    wire finishes;
+    wire may_finish;
+    reg finishes;
     wire is_duplicate;
     wire is_new;
     wire is_accepted;
@@ -228,15 +232,15 @@ module receiver (
     wire is_again;
     wire is_nacked;
     wire is_outside;
-    wire puts_place;
+    reg puts_place;
     wire [5:0] place_stream;
     wire [173:0] place_new_entry;
     wire at_once;
-    wire puts_owe;
+    reg puts_owe;
     wire [6:0] owe_path;
     wire [75:0] owe_new_entry;
     wire [7:0] nak_code;
-    wire puts_nak;
+    reg puts_nak;
     wire [56:0] nak_new_entry;
     wire [3:0] next_event;
     wire [3:0] next_event_of_finish;
@@ -502,9 +506,9 @@ module receiver (
     assign m_axis_nak_stream = nak_queue_m_axis_tdata[24:9];
     assign m_axis_nak_message = nak_queue_m_axis_tdata[48:25];
     assign m_axis_nak_code = nak_queue_m_axis_tdata[56:49];
-    assign ready = (may_begin & lookup_queue_s_axis_tready);
-    assign s_axis_data_tready = ready;
     assign admits = (ready & s_axis_data_tvalid);
+    assign may_admit = ((~(jobs == 5'h10)) & lookup_queue_s_axis_tready);
+    assign s_axis_data_tready = ready;
     assign lookup_put = admits;
     assign lookup_new_entry[3:0] = s_axis_data_connection;
     assign lookup_new_entry[5:4] = s_axis_data_plane;
@@ -555,7 +559,7 @@ module receiver (
     assign to_finish_new_entry[191:160] = s_axis_data_immediate;
     assign to_finish_new_entry[193:192] = s_axis_data_opcode[1:0];
     assign to_finish_entry = to_finish_new_entry;
-    assign checks = (((looked_queue_m_axis_tvalid & to_check_queue_m_axis_tvalid) & check_queue_s_axis_tready) & match_queue_s_axis_tready);
+    assign may_check = (((looked_queue_m_axis_tvalid & to_check_queue_m_axis_tvalid) & check_queue_s_axis_tready) & match_queue_s_axis_tready);
     assign looked_take = checks;
     assign to_check_take = checks;
     assign known_put = checks;
@@ -573,7 +577,7 @@ module receiver (
     assign match_new_entry[61:30] = to_check_queue_m_axis_tdata[172:141];
     assign match_new_entry[74:62] = to_check_queue_m_axis_tdata[110:98];
     assign match_entry = match_new_entry;
-    assign judges = (((known_queue_m_axis_tvalid & to_judge_queue_m_axis_tvalid) & (checked_queue_m_axis_tvalid & ((~to_judge_queue_m_axis_tdata[1]) | matched_queue_m_axis_tvalid))) & sack_queue_s_axis_tready);
+    assign may_judge = (((known_queue_m_axis_tvalid & to_judge_queue_m_axis_tvalid) & (checked_queue_m_axis_tvalid & ((~to_judge_queue_m_axis_tdata[1]) | matched_queue_m_axis_tvalid))) & sack_queue_s_axis_tready);
     assign checked_take = judges;
     assign known_take = judges;
     assign to_judge_take = judges;
@@ -591,17 +595,17 @@ module receiver (
     assign address = to_judge_queue_m_axis_tdata[1] ? matched_queue_m_axis_tdata[66:3]
         : to_judge_queue_m_axis_tdata[66:3];
     assign judged_put = judges;
-    assign judged_new_entry[3:0] = judgement;
+    assign judged_new_entry[3:0] = its_judgement;
     assign judged_new_entry[67:4] = address;
     assign judged_entry = judged_new_entry;
-    assign sack_op = (|judgement) ? 2'h2
+    assign sack_op = (|its_judgement) ? 2'h2
         : 2'h0;
     assign sack_put = judges;
     assign sack_new_entry[1:0] = sack_op;
     assign sack_new_entry[8:2] = to_judge_queue_m_axis_tdata[73:67];
     assign sack_new_entry[32:9] = to_judge_queue_m_axis_tdata[97:74];
     assign sack_entry = sack_new_entry;
-    assign finishes = (((sacked_queue_m_axis_tvalid & judged_queue_m_axis_tvalid) & to_finish_queue_m_axis_tvalid) & ((place_queue_s_axis_tready & owe_queue_s_axis_tready) & nak_queue_s_axis_tready));
+    assign may_finish = (((sacked_queue_m_axis_tvalid & judged_queue_m_axis_tvalid) & to_finish_queue_m_axis_tvalid) & ((place_queue_s_axis_tready & owe_queue_s_axis_tready) & nak_queue_s_axis_tready));
     assign sacked_take = finishes;
     assign judged_take = finishes;
     assign to_finish_take = finishes;
@@ -615,7 +619,6 @@ module receiver (
     assign is_again = (is_duplicate & (is_accepted | is_refused));
     assign is_nacked = (is_refused & (~is_duplicate));
     assign is_outside = (is_accepted & (~(is_new | is_duplicate)));
-    assign puts_place = (finishes & (is_placed | ((|to_finish_queue_m_axis_tdata[87:75]) & (~is_probe_judged))));
     assign place_stream[1:0] = to_finish_queue_m_axis_tdata[89:88];
     assign place_stream[5:2] = to_finish_queue_m_axis_tdata[4:1];
     assign place_put = puts_place;
@@ -629,7 +632,6 @@ module receiver (
     assign place_new_entry[173:172] = to_finish_queue_m_axis_tdata[193:192];
     assign place_entry = place_new_entry;
     assign at_once = ((is_probe_judged | is_again) | ((sacked_queue_m_axis_tdata[2] | sacked_queue_m_axis_tdata[3]) | to_finish_queue_m_axis_tdata[0]));
-    assign puts_owe = (finishes & ((is_probe_judged | is_placed) | is_again));
     assign owe_path[2:0] = to_finish_queue_m_axis_tdata[7:5];
     assign owe_path[6:3] = to_finish_queue_m_axis_tdata[4:1];
     assign owe_put = puts_owe;
@@ -645,7 +647,6 @@ module receiver (
         : (judged_queue_m_axis_tdata[3:0] == 4'h4) ? 8'h2
         : (judged_queue_m_axis_tdata[3:0] == 4'h5) ? 8'h3
         : 8'h4;
-    assign puts_nak = (finishes & is_nacked);
     assign nak_put = puts_nak;
     assign nak_new_entry[3:0] = to_finish_queue_m_axis_tdata[4:1];
     assign nak_new_entry[6:4] = to_finish_queue_m_axis_tdata[7:5];
@@ -683,15 +684,53 @@ module receiver (
 
     always @(posedge clk) begin
         if (rst) begin
+            ready <= 1'h0;
+            checks <= 1'h0;
+            judges <= 1'h0;
+        end else begin
+            ready <= (may_admit & (~admits));
+            checks <= (may_check & (~checks));
+            judges <= (may_judge & (~judges));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            its_judgement <= 4'h0;
+        end else if (1'h1) begin
+            its_judgement <= judgement;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            finishes <= 1'h0;
+        end else begin
+            finishes <= (may_finish & (~finishes));
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            puts_place <= 1'h0;
+            puts_owe <= 1'h0;
+            puts_nak <= 1'h0;
+        end else if (1'h1) begin
+            puts_place <= ((may_finish & (~finishes)) & (is_placed | ((|to_finish_queue_m_axis_tdata[87:75]) & (~is_probe_judged))));
+            puts_owe <= ((may_finish & (~finishes)) & ((is_probe_judged | is_placed) | is_again));
+            puts_nak <= ((may_finish & (~finishes)) & is_nacked);
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
             event_register <= 4'h0;
             event_valid_register <= 1'h0;
             jobs <= 5'h0;
-            may_begin <= 1'h1;
         end else begin
             event_register <= next_event_of_finish;
             event_valid_register <= (|next_event_of_finish);
             jobs <= next_jobs;
-            may_begin <= (~(next_jobs == 5'h10));
         end
     end
 endmodule

@@ -153,7 +153,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // finish.
     let is_nak = waiting.get("refusal");
     let answered = &looked.valid() & &(&is_nak | &sacked.valid());
-    let finishes = (&waiting.valid() & &answered & &ack.room()).named("finishes");
+    let finishes = b.register("finishes", 1);
+    let may_finish = (&waiting.valid() & &answered & &ack.room() & &!&finishes).named("may_finish");
+    b.clocked(&finishes, &may_finish);
     waiting.take(&finishes);
     looked.take(&finishes);
     let uses_sack = (&finishes & &!&is_nak).named("uses_sack");
@@ -191,8 +193,15 @@ pub fn unit(params: &Params) -> Rc<Module> {
             _ => refused.get(field),
         })
         .collect();
-    let known = (&finishes & &looked.get("known")).named("finish_known");
-    ack.put_gated(&known, &values.iter().collect::<Vec<_>>(), &[&!&is_nak, &is_nak]);
+    // The heads are those of the clock before.
+    let stage = |name: &str, value: &Signal| b.stage(name, &b.lit(1, 1), value);
+    let known = stage("finish_known", &(&may_finish & &looked.get("known")));
+    let (gate_ack, gate_nak) = (stage("gate_ack", &!&is_nak), stage("gate_nak", &is_nak));
+    ack.put_gated(
+        &known,
+        &values.iter().collect::<Vec<_>>(),
+        &[&gate_ack, &gate_nak],
+    );
     let next_jobs = &under_way + &(&takes | &refuses).extend(job_bits) - &finishes.extend(job_bits);
     b.clocked(&under_way, &next_jobs.named("next_jobs"));
     b.finish()
@@ -210,11 +219,11 @@ pub const MUTATIONS: [Mutation; 22] = [
     Mutation { signal: "look_plane", fault: Fault::Invert },
     Mutation { signal: "look_connection", fault: Fault::Increment },
     Mutation { signal: "look_path", fault: Fault::Increment },
-    Mutation { signal: "finishes", fault: Fault::Operator },
+    Mutation { signal: "may_finish", fault: Fault::Operator },
     Mutation { signal: "uses_sack", fault: Fault::Operator },
     Mutation { signal: "uses_refusal", fault: Fault::Operator },
     Mutation { signal: "opcode", fault: Fault::Invert },
-    Mutation { signal: "finish_known", fault: Fault::Operator },
+    Mutation { signal: "finish_known", fault: Fault::Zero },
     Mutation { signal: "next_jobs", fault: Fault::Operator },
     Mutation { signal: "take_entry", fault: Fault::Increment },
     Mutation { signal: "sack_entry", fault: Fault::Increment },

@@ -4,7 +4,7 @@
 
 use super::queue::Queue;
 use crate::hdl::{
-    Builder, Module,
+    Builder, Module, Signal,
     mutate::{Fault, Mutation},
 };
 use metaroce_model::{
@@ -105,10 +105,17 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // admit.
     let job_bits = index_bits(jobs) + 1;
     let under_way = b.register("jobs", job_bits);
-    let may_begin = b.register_reset("may_begin", 1, 1);
-    let ready = (&may_begin & &lookup.room()).named("ready");
-    b.drive("s_axis_data_tready", &ready);
+    // A rule happens when its register is set, which its condition does a clock before.
+    let ahead = |name: &str, condition: &Signal| {
+        let happens = b.register(name, 1);
+        b.clocked(&happens, &(condition & !&happens));
+        happens
+    };
+    let ready = b.register("ready", 1);
     let admits = (&ready & &header("tvalid")).named("admits");
+    let may_admit = (!under_way.is(u64::from(jobs)) & &lookup.room()).named("may_admit");
+    b.clocked(&ready, &(&may_admit & &!&admits));
+    b.drive("s_axis_data_tready", &ready);
     lookup.put(&admits, &[&header("connection"), &header("plane")]);
     let opcode = |opcode: Opcode| header("opcode").is(opcode.value().into());
     let probe = opcode(Opcode::Probe).named("is_probe");
@@ -173,7 +180,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
     );
 
     // check.
-    let checks = (&looked.valid() & &to_check.valid() & &check.room() & &match_op.room()).named("checks");
+    let may_check =
+        (&looked.valid() & &to_check.valid() & &check.room() & &match_op.room()).named("may_check");
+    let checks = ahead("checks", &may_check);
     looked.take(&checks);
     to_check.take(&checks);
     known.put(&checks, &[&looked.get("known")]);
@@ -200,7 +209,8 @@ pub fn unit(params: &Params) -> Rc<Module> {
     // judge: the last condition that holds wins, so from the weakest on.
     let is_send = to_judge.get("send");
     let answered = &checked.valid() & &(!&is_send | &matched.valid());
-    let judges = (&known.valid() & &to_judge.valid() & &answered & &sack.room()).named("judges");
+    let may_judge = (&known.valid() & &to_judge.valid() & &answered & &sack.room()).named("may_judge");
+    let judges = ahead("judges", &may_judge);
     checked.take(&judges);
     known.take(&judges);
     to_judge.take(&judges);
@@ -233,6 +243,9 @@ pub fn unit(params: &Params) -> Rc<Module> {
         ],
         &code(judgement::ACCEPTED),
     );
+    // The heads are those of the clock before.
+    let stage = |name: &str, value: &Signal| b.stage(name, &b.lit(1, 1), value);
+    let judgement = stage("its_judgement", &judgement);
     let address = b.mux(
         "address",
         &is_send,
@@ -251,7 +264,10 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     // finish.
     let outputs_room = &place.room() & &owe.room() & &nak.room();
-    let finishes = (&sacked.valid() & &judged.valid() & &to_finish.valid() & &outputs_room).named("finishes");
+    let may_finish =
+        (&sacked.valid() & &judged.valid() & &to_finish.valid() & &outputs_room).named("may_finish");
+    let finishes = ahead("finishes", &may_finish);
+    let ends = &may_finish & !&finishes;
     sacked.take(&finishes);
     judged.take(&finishes);
     to_finish.take(&finishes);
@@ -278,7 +294,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let has_bytes = to_finish.get("bytes").any();
     let puts_place = &placed | &(&has_bytes & &!&is_probe);
     place.put(
-        &(&finishes & &puts_place).named("puts_place"),
+        &stage("puts_place", &(&ends & &puts_place)),
         &[
             &!&placed,
             &to_finish.get("bytes"),
@@ -299,7 +315,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
     let changed = sacked.get("new_hole") | sacked.get("filled");
     let at_once = (&is_probe | &again | &(&changed | to_finish.get("last"))).named("at_once");
     owe.put(
-        &(&finishes & &(&is_probe | &placed | &again)).named("puts_owe"),
+        &stage("puts_owe", &(&ends & &(&is_probe | &placed | &again))),
         &[
             &b.concat(
                 "owe_path",
@@ -324,7 +340,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
         &nak_code(NakCode::BadLength),
     );
     nak.put(
-        &(&finishes & &nacked).named("puts_nak"),
+        &stage("puts_nak", &(&ends & &nacked)),
         &[
             &to_finish.get("connection"),
             &to_finish.get("path"),
@@ -353,7 +369,6 @@ pub fn unit(params: &Params) -> Rc<Module> {
 
     let next_jobs = (&under_way + &admits.extend(job_bits) - &finishes.extend(job_bits)).named("next_jobs");
     b.clocked(&under_way, &next_jobs);
-    b.clocked(&may_begin, &!next_jobs.is(u64::from(jobs)));
     b.finish()
 }
 
@@ -361,7 +376,7 @@ pub fn unit(params: &Params) -> Rc<Module> {
 #[rustfmt::skip]
 pub const MUTATIONS: [Mutation; 33] = [
     // What a header is.
-    Mutation { signal: "ready", fault: Fault::Operator },
+    Mutation { signal: "may_admit", fault: Fault::Operator },
     Mutation { signal: "admits", fault: Fault::Operator },
     Mutation { signal: "is_probe", fault: Fault::Operator },
     Mutation { signal: "is_send", fault: Fault::Operator },
@@ -373,14 +388,14 @@ pub const MUTATIONS: [Mutation; 33] = [
     Mutation { signal: "no_stream", fault: Fault::Zero },
     Mutation { signal: "malformed", fault: Fault::Operator },
     // What is thought of it.
-    Mutation { signal: "checks", fault: Fault::Operator },
-    Mutation { signal: "judges", fault: Fault::Operator },
+    Mutation { signal: "may_check", fault: Fault::Operator },
+    Mutation { signal: "may_judge", fault: Fault::Operator },
     Mutation { signal: "judges_send", fault: Fault::Operator },
     Mutation { signal: "judgement", fault: Fault::Invert },
     Mutation { signal: "address", fault: Fault::Increment },
     Mutation { signal: "sack_op", fault: Fault::Zero },
     // What becomes of it.
-    Mutation { signal: "finishes", fault: Fault::Operator },
+    Mutation { signal: "may_finish", fault: Fault::Operator },
     Mutation { signal: "is_duplicate", fault: Fault::Operator },
     Mutation { signal: "is_new", fault: Fault::Operator },
     Mutation { signal: "is_dropped", fault: Fault::Zero },
@@ -389,11 +404,11 @@ pub const MUTATIONS: [Mutation; 33] = [
     Mutation { signal: "is_again", fault: Fault::Operator },
     Mutation { signal: "is_nacked", fault: Fault::Operator },
     Mutation { signal: "is_outside", fault: Fault::Operator },
-    Mutation { signal: "puts_place", fault: Fault::Operator },
+    Mutation { signal: "puts_place", fault: Fault::Zero },
     Mutation { signal: "at_once", fault: Fault::Operator },
-    Mutation { signal: "puts_owe", fault: Fault::Operator },
+    Mutation { signal: "puts_owe", fault: Fault::Zero },
     Mutation { signal: "nak_code", fault: Fault::Increment },
-    Mutation { signal: "puts_nak", fault: Fault::Operator },
+    Mutation { signal: "puts_nak", fault: Fault::Zero },
     Mutation { signal: "next_event_of_finish", fault: Fault::Invert },
     Mutation { signal: "next_jobs", fault: Fault::Operator },
 ];

@@ -116,6 +116,8 @@ struct State {
     lookup: usize,
     sack: usize,
     ack: usize,
+    /// *finish* is decided.
+    finishes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +238,7 @@ impl Acknowledger {
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let rules = self.unit.rules(self.params.jobs() as usize);
-        self.refused_last = rules.finishes && self.unit.waiting[0].is_nak;
+        self.refused_last = self.unit.finishes && self.unit.waiting[0].is_nak;
         self.offered_last = outputs.m_axis_ack_opcode == Opcode::Nak.value();
         if outputs.m_axis_take_tvalid && inputs.m_axis_take_tready {
             self.told[usize::from(outputs.m_axis_take_path)] = false;
@@ -427,7 +429,7 @@ impl Acknowledger {
     }
 }
 
-/// The rules that happen in a clock.
+/// The rules that happen in a clock; *finish* is decided in it.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     takes: bool,
@@ -442,7 +444,7 @@ impl State {
         let may_begin = self.jobs < jobs;
         let takes = self.due > 0 && may_begin && self.take < 2;
         let looks = !self.taken.is_empty() && self.lookup < 2 && self.sack < 2;
-        let answered = !self.looked.is_empty() && self.ack == 0;
+        let answered = !self.finishes && !self.looked.is_empty() && self.ack == 0;
         Rules {
             takes,
             looks,
@@ -454,7 +456,7 @@ impl State {
     /// What the rules do to the queues, after the outputs were taken.
     #[inline]
     fn act(&mut self, rules: Rules) {
-        if rules.finishes
+        if std::mem::replace(&mut self.finishes, rules.finishes)
             && let (Some(job), Some(known)) = (self.waiting.pop_front(), self.looked.pop_front())
         {
             self.sacked -= usize::from(!job.is_nak);

@@ -92,14 +92,14 @@ const RESULT_BINS: [&str; 17] = [
     "event GONE",
     "event DUPLICATE",
     "event OUT_OF_WINDOW",
-    "events in two clocks together",
+    "events as close together as can be",
     "placed",
     "discarded",
     "owed at once",
     "owed later",
     "owed for a probe",
     "owed for a marked packet",
-    "packets of one stream refused in two NAKs, the second made in the clock after the first was taken",
+    "packets of one stream refused in two NAKs as close together as can be",
 ];
 
 /// Bins of NAKs.
@@ -179,9 +179,10 @@ pub struct Receiver {
     to_match: VecDeque<Packet>,
     to_sack: VecDeque<Packet>,
     counts: Counts,
-    event_before: bool,
-    /// Connection and stream of the NAKs taken in the clock before and in the one before that.
-    naks_before: [Option<(u16, u16)>; 2],
+    /// Events shown in the two clocks before, latest first.
+    events_before: [bool; 2],
+    /// Connection and stream of the NAKs taken in the three clocks before, latest first.
+    naks_before: [Option<(u16, u16)>; 3],
     /// In the clock before, place, owe and nak were offered.
     offered_before: [bool; 3],
     bins: Bins,
@@ -280,6 +281,8 @@ struct Counts {
     send_sacks_taken: u32,
     sacked: u32,
     finished: u32,
+    /// *finish* is decided.
+    finishes: bool,
 }
 
 impl Stimulus<Unit> for Receiver {
@@ -312,8 +315,8 @@ impl Stimulus<Unit> for Receiver {
             to_match: VecDeque::new(),
             to_sack: VecDeque::new(),
             counts: Counts::default(),
-            event_before: false,
-            naks_before: [None; 2],
+            events_before: [false; 2],
+            naks_before: [None; 3],
             offered_before: [false; 3],
             bins: Bins::new(names),
         }
@@ -634,8 +637,8 @@ impl Receiver {
         self.to_match.clear();
         self.to_sack.clear();
         self.counts = Counts::default();
-        self.event_before = false;
-        self.naks_before = [None; 2];
+        self.events_before = [false; 2];
+        self.naks_before = [None; 3];
         self.offered_before = [false; 3];
     }
 
@@ -663,7 +666,9 @@ impl Receiver {
         counts.sacks_taken += u32::from(sacks);
         let has_room =
             !(outputs.m_axis_place_tvalid || outputs.m_axis_owe_tvalid || outputs.m_axis_nak_tvalid);
-        counts.finished += u32::from(has_room && counts.finished < counts.sacked);
+        let finishes = counts.finishes;
+        counts.finishes = !finishes && has_room && counts.finished < counts.sacked;
+        counts.finished += u32::from(finishes);
         counts.sacked += u32::from(inputs.sacked_valid);
         if inputs.looked_valid {
             self.to_look.pop_front();
@@ -795,18 +800,18 @@ impl Receiver {
         self.bins.hit_each(
             RESULT + 9,
             [
-                event && self.event_before,
+                event && self.events_before[1],
                 place && !outputs.m_axis_place_discard,
                 place && outputs.m_axis_place_discard,
                 owe && counts && outputs.m_axis_owe_at_once,
                 owe && counts && !outputs.m_axis_owe_at_once,
                 owe && !counts,
                 owe && counts && outputs.m_axis_owe_marked,
-                nak && self.naks_before[1] == Some(stream),
+                nak && self.naks_before[2] == Some(stream),
             ],
         );
-        self.event_before = event;
-        self.naks_before = [nak.then_some(stream), self.naks_before[0]];
+        self.events_before = [event, self.events_before[0]];
+        self.naks_before = [nak.then_some(stream), self.naks_before[0], self.naks_before[1]];
         let is = |code: NakCode| nak && outputs.m_axis_nak_code == code.value();
         self.bins.hit_each(
             NAK,
