@@ -4,6 +4,7 @@
 //! [`SLOTS`] streams are worked on at once. A slot has `busy`, `stream`, and `tell`. Input register `count`, output register `op`, and `told`, a queue of 2 x [`SLOTS`] whose head is offered at `m_axis_told`.
 //!
 //! # Rules
+//! *tell* and *count* are decided ahead, together: none is decided in a clock in which one happens. The slot is that of the clock of the decision.
 //! - *tell*: a busy slot has `tell` set, `op` has room, and `told` holds at most [`SLOTS`] entries. The lowest-numbered such slot: TELL of its stream goes to `op`, `tell` is cleared.
 //! - *count*: *tell* does not happen, `op` has room, `count` has an entry, no busy slot has its stream, and some slot is not busy. The lowest-numbered such slot becomes busy with that stream; the entry is taken and goes to `op` as a COUNT.
 //! - *result*: with `result_valid` high and the operation COUNT or TELL: of the busy slot with that stream (there is one; if there is none nothing happens), `more` sets `tell`, otherwise `busy` is cleared. With status TOLD the message goes to `told`.

@@ -19,6 +19,15 @@ pub struct Teller {
     op: Queue<(u16, Option<Packet>)>,
     told: Queue<Message>,
     refused: bool,
+    /// What happens in this clock, decided in the one before.
+    decided: Option<Decided>,
+}
+
+/// A rule and its slot.
+#[derive(Clone, Copy, Debug)]
+enum Decided {
+    Tell(usize),
+    Count(usize),
 }
 
 /// A stream that is worked on.
@@ -62,6 +71,7 @@ impl Unit for Teller {
             op: Queue::new(1),
             told: Queue::new(2 * SLOTS),
             refused: false,
+            decided: None,
         }
     }
 
@@ -100,23 +110,15 @@ impl Unit for Teller {
             self.op.clear();
             self.told.clear();
             self.refused = false;
+            self.decided = None;
             return;
         }
         let accepts = self.count.has_room() && inputs.s_axis_count_tvalid;
-        let tells = (self.op.has_room() && self.told.len() <= SLOTS)
-            .then(|| self.slots.iter().position(|slot| slot.busy && slot.tell))
-            .flatten();
-        let counts = self
-            .count
-            .head()
-            .filter(|packet| {
-                !self
-                    .slots
-                    .iter()
-                    .any(|slot| slot.busy && slot.stream == packet.stream)
-            })
-            .and_then(|_| self.slots.iter().position(|slot| !slot.busy))
-            .filter(|_| tells.is_none() && self.op.has_room());
+        let decided = self.decided;
+        self.decided = match decided {
+            None => self.decide(),
+            Some(_) => None,
+        };
 
         if inputs.m_axis_op_tready {
             self.op.take();
@@ -128,18 +130,22 @@ impl Unit for Teller {
         if inputs.result_valid && matches!(inputs.result_op, op::COUNT | op::TELL) {
             self.result(inputs);
         }
-        if let Some(slot) = tells {
-            self.slots[slot].tell = false;
-            self.op.put((self.slots[slot].stream, None));
-        } else if let Some(slot) = counts
-            && let Some(packet) = self.count.take()
-        {
-            self.slots[slot] = Slot {
-                busy: true,
-                stream: packet.stream,
-                tell: false,
-            };
-            self.op.put((packet.stream, Some(packet)));
+        match decided {
+            Some(Decided::Tell(slot)) => {
+                self.slots[slot].tell = false;
+                self.op.put((self.slots[slot].stream, None));
+            }
+            Some(Decided::Count(slot)) => {
+                if let Some(packet) = self.count.take() {
+                    self.slots[slot] = Slot {
+                        busy: true,
+                        stream: packet.stream,
+                        tell: false,
+                    };
+                    self.op.put((packet.stream, Some(packet)));
+                }
+            }
+            None => {}
         }
         if accepts {
             self.count.put(Packet {
@@ -170,6 +176,23 @@ impl Teller {
             && self.count.is_empty()
             && self.op.is_empty()
             && self.told.is_empty()
+    }
+
+    #[inline]
+    fn decide(&self) -> Option<Decided> {
+        if !self.op.has_room() {
+            return None;
+        }
+        let tells = self.slots.iter().position(|slot| slot.busy && slot.tell);
+        if let Some(slot) = tells.filter(|_| self.told.len() <= SLOTS) {
+            return Some(Decided::Tell(slot));
+        }
+        let stream = self.count.head()?.stream;
+        if self.slots.iter().any(|slot| slot.busy && slot.stream == stream) {
+            return None;
+        }
+        let free = self.slots.iter().position(|slot| !slot.busy);
+        free.map(Decided::Count)
     }
 
     #[inline]

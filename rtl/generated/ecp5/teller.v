@@ -81,22 +81,30 @@ module teller (
     reg busy_3;
     reg [5:0] stream_3;
     reg tell_3;
-    wire asks_0;
-    wire asks_1;
-    wire asks_2;
-    wire asks_3;
-    wire asks_any;
-    wire count_comes;
+    wire happens;
+    wire may_ask_0;
+    wire may_ask_1;
+    wire may_ask_2;
+    wire may_ask_3;
+    reg asks_0;
+    reg asks_1;
+    reg asks_2;
+    reg asks_3;
+    reg asks_any;
     reg same_stream_0;
     reg same_stream_1;
     reg same_stream_2;
     reg same_stream_3;
     wire may_count;
-    wire begins_0;
-    wire begins_1;
-    wire begins_2;
-    wire begins_3;
-    wire begins_any;
+    wire may_begin_0;
+    wire may_begin_1;
+    wire may_begin_2;
+    wire may_begin_3;
+    reg begins_0;
+    reg begins_1;
+    reg begins_2;
+    reg begins_3;
+    reg begins_any;
     wire result_hits_0;
     wire next_busy_0;
     wire next_tell_0;
@@ -185,18 +193,16 @@ module teller (
     assign next_told_held = ((told_held + {3'h0, is_told}) - {3'h0, value_1});
     assign next_few_held = (next_told_held < 4'h5);
     assign may_ask = (few_held & op_queue_s_axis_tready);
-    assign asks_0 = ((busy_0 & tell_0) & may_ask);
-    assign asks_1 = (((busy_1 & tell_1) & may_ask) & (~((busy_0 & tell_0) & may_ask)));
-    assign asks_2 = ((((busy_2 & tell_2) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask)));
-    assign asks_3 = (((((busy_3 & tell_3) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask))) & (~((busy_2 & tell_2) & may_ask)));
-    assign asks_any = (((asks_0 | asks_1) | asks_2) | asks_3);
-    assign count_comes = (s_axis_count_tvalid & count_queue_s_axis_tready);
-    assign may_count = ((count_queue_m_axis_tvalid & op_queue_s_axis_tready) & (~(((((busy_0 & same_stream_0) | (busy_1 & same_stream_1)) | (busy_2 & same_stream_2)) | (busy_3 & same_stream_3)) | asks_any)));
-    assign begins_0 = (may_count & (~busy_0));
-    assign begins_1 = ((may_count & (~busy_1)) & (~(may_count & (~busy_0))));
-    assign begins_2 = (((may_count & (~busy_2)) & (~(may_count & (~busy_0)))) & (~(may_count & (~busy_1))));
-    assign begins_3 = ((((may_count & (~busy_3)) & (~(may_count & (~busy_0)))) & (~(may_count & (~busy_1)))) & (~(may_count & (~busy_2))));
-    assign begins_any = (((begins_0 | begins_1) | begins_2) | begins_3);
+    assign may_ask_0 = ((busy_0 & tell_0) & may_ask);
+    assign may_ask_1 = (((busy_1 & tell_1) & may_ask) & (~((busy_0 & tell_0) & may_ask)));
+    assign may_ask_2 = ((((busy_2 & tell_2) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask)));
+    assign may_ask_3 = (((((busy_3 & tell_3) & may_ask) & (~((busy_0 & tell_0) & may_ask))) & (~((busy_1 & tell_1) & may_ask))) & (~((busy_2 & tell_2) & may_ask)));
+    assign may_count = ((count_queue_m_axis_tvalid & op_queue_s_axis_tready) & (~(((((busy_0 & same_stream_0) | (busy_1 & same_stream_1)) | (busy_2 & same_stream_2)) | (busy_3 & same_stream_3)) | (((may_ask_0 | may_ask_1) | may_ask_2) | may_ask_3))));
+    assign may_begin_0 = (may_count & (~busy_0));
+    assign may_begin_1 = ((may_count & (~busy_1)) & (~(may_count & (~busy_0))));
+    assign may_begin_2 = (((may_count & (~busy_2)) & (~(may_count & (~busy_0)))) & (~(may_count & (~busy_1))));
+    assign may_begin_3 = ((((may_count & (~busy_3)) & (~(may_count & (~busy_0)))) & (~(may_count & (~busy_1)))) & (~(may_count & (~busy_2))));
+    assign happens = (asks_any | begins_any);
     assign count_take = begins_any;
     assign result_hits_0 = ((result_counts & busy_0) & (stream_0 == result_stream));
     assign next_busy_0 = begins_0 ? 1'h1
@@ -261,9 +267,19 @@ module teller (
         if (rst) begin
             told_held <= 4'h0;
             few_held <= 1'h1;
+            asks_0 <= 1'h0;
+            asks_1 <= 1'h0;
+            asks_2 <= 1'h0;
+            asks_3 <= 1'h0;
+            asks_any <= 1'h0;
         end else begin
             told_held <= next_told_held;
             few_held <= next_few_held;
+            asks_0 <= (may_ask_0 & (~happens));
+            asks_1 <= (may_ask_1 & (~happens));
+            asks_2 <= (may_ask_2 & (~happens));
+            asks_3 <= (may_ask_3 & (~happens));
+            asks_any <= ((((may_ask_0 | may_ask_1) | may_ask_2) | may_ask_3) & (~happens));
         end
     end
 
@@ -273,7 +289,7 @@ module teller (
             same_stream_1 <= 1'h0;
             same_stream_2 <= 1'h0;
             same_stream_3 <= 1'h0;
-        end else if (count_comes) begin
+        end else if ((s_axis_count_tvalid & count_queue_s_axis_tready)) begin
             same_stream_0 <= (stream_0 == s_axis_count_stream);
             same_stream_1 <= (stream_1 == s_axis_count_stream);
             same_stream_2 <= (stream_2 == s_axis_count_stream);
@@ -283,9 +299,19 @@ module teller (
 
     always @(posedge clk) begin
         if (rst) begin
+            begins_0 <= 1'h0;
+            begins_1 <= 1'h0;
+            begins_2 <= 1'h0;
+            begins_3 <= 1'h0;
+            begins_any <= 1'h0;
             busy_0 <= 1'h0;
             tell_0 <= 1'h0;
         end else begin
+            begins_0 <= (may_begin_0 & (~happens));
+            begins_1 <= (may_begin_1 & (~happens));
+            begins_2 <= (may_begin_2 & (~happens));
+            begins_3 <= (may_begin_3 & (~happens));
+            begins_any <= ((((may_begin_0 | may_begin_1) | may_begin_2) | may_begin_3) & (~happens));
             busy_0 <= next_busy_0;
             tell_0 <= next_tell_0;
         end

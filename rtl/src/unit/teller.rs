@@ -100,15 +100,27 @@ pub fn unit(params: &Params) -> Rc<Module> {
         let all = signals.iter().cloned();
         all.reduce(|any, signal| any | signal).expect("there are slots")
     };
-    let asks: Vec<Signal> = first(
-        "asks",
+    // A rule happens when the register of its slot is set, which its condition does a clock before.
+    let happens = b.forward("happens", 1);
+    let ahead = |name: &str, may: &[Signal]| -> (Vec<Signal>, Signal) {
+        let register = |name: &str, may: &Signal| {
+            let happens_now = b.register(name, 1);
+            b.clocked(&happens_now, &(may & !&happens));
+            happens_now
+        };
+        let each = may.iter().enumerate();
+        let each = each.map(|(at, may)| register(&format!("{name}_{at}"), may));
+        (each.collect(), register(&format!("{name}_any"), &any(may)))
+    };
+    let may_asks: Vec<Signal> = first(
+        "may_ask",
         slot.iter()
             .map(|slot| &slot.busy & &slot.tell & &may_ask)
             .collect(),
     );
-    let asks_any = any(&asks).named("asks_any");
+    let (asks, asks_any) = ahead("asks", &may_asks);
     // A slot's stream changes only when the packet that waits is taken, so it is compared as that packet comes.
-    let comes = (b.get("s_axis_count_tvalid") & &count.room()).named("count_comes");
+    let comes = b.get("s_axis_count_tvalid") & count.room();
     let same: Vec<Signal> = slot
         .iter()
         .enumerate()
@@ -117,12 +129,13 @@ pub fn unit(params: &Params) -> Rc<Module> {
             &slot.busy & &b.stage(&format!("same_stream_{at}"), &comes, &equal)
         })
         .collect();
-    let may_count = (&count.valid() & &op_queue.room() & &!(any(&same) | &asks_any)).named("may_count");
-    let begins: Vec<Signal> = first(
-        "begins",
+    let may_count = (&count.valid() & &op_queue.room() & &!(any(&same) | any(&may_asks))).named("may_count");
+    let may_begin: Vec<Signal> = first(
+        "may_begin",
         slot.iter().map(|slot| &may_count & &!&slot.busy).collect(),
     );
-    let begins_any = any(&begins).named("begins_any");
+    let (begins, begins_any) = ahead("begins", &may_begin);
+    b.drive("happens", &(&asks_any | &begins_any));
     count.take(&begins_any);
     for (at, slot) in slot.iter().enumerate() {
         let hit =
@@ -194,12 +207,12 @@ pub const MUTATIONS: [Mutation; 21] = [
     Mutation { signal: "next_told_held", fault: Fault::Operator },
     Mutation { signal: "may_ask", fault: Fault::Operator },
     Mutation { signal: "may_count", fault: Fault::Operator },
-    Mutation { signal: "asks_1", fault: Fault::Operator },
+    Mutation { signal: "may_ask_1", fault: Fault::Operator },
     Mutation { signal: "asks_3", fault: Fault::Zero },
-    Mutation { signal: "asks_any", fault: Fault::Operator },
-    Mutation { signal: "begins_1", fault: Fault::Operator },
+    Mutation { signal: "asks_any", fault: Fault::Zero },
+    Mutation { signal: "may_begin_1", fault: Fault::Operator },
     Mutation { signal: "begins_3", fault: Fault::Zero },
-    Mutation { signal: "begins_any", fault: Fault::Operator },
+    Mutation { signal: "happens", fault: Fault::Operator },
     Mutation { signal: "result_hits_0", fault: Fault::Operator },
     Mutation { signal: "result_hits_2", fault: Fault::Zero },
     Mutation { signal: "next_busy_1", fault: Fault::Invert },

@@ -165,6 +165,8 @@ struct State {
     /// An operation code.
     op: Option<u8>,
     told: usize,
+    /// What happens in this clock.
+    decided: Rules,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,8 +175,8 @@ struct Slot {
     tell: bool,
 }
 
-/// The slots of the rules that happen in a clock.
-#[derive(Clone, Copy, Debug)]
+/// The slots of the rules that are decided in a clock, and happen in the next.
+#[derive(Clone, Copy, Debug, Default)]
 struct Rules {
     tells: Option<usize>,
     counts: Option<usize>,
@@ -402,7 +404,8 @@ impl Teller {
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let unit = &mut self.unit;
-        let rules = unit.rules();
+        let decided = unit.rules();
+        let rules = std::mem::replace(&mut unit.decided, decided);
         self.taken = unit.op.filter(|_| inputs.m_axis_op_tready);
         self.counted = rules.counts.is_some();
         if self.taken.is_some() {
@@ -598,7 +601,8 @@ impl State {
 
     #[inline]
     fn rules(&self) -> Rules {
-        let op_room = self.op.is_none();
+        let happens = self.decided.tells.is_some() || self.decided.counts.is_some();
+        let op_room = self.op.is_none() && !happens;
         let tells = (self.slots.iter())
             .position(|slot| slot.is_some_and(|slot| slot.tell))
             .filter(|_| op_room && self.told <= SLOTS);
